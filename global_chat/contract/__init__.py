@@ -1,0 +1,1 @@
+"""Plain data that every room shares: payload, response, attachments, events, errors, settings."""

@@ -1,0 +1,150 @@
+"""Evidence for one turn: run logs and dataclips, and how each reaches an agent.
+
+The text is never trimmed or rewritten: an answer must not rest on evidence that the user
+believes was read in full. What is too large is refused before any model is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from .errors import AttachmentTooLarge
+
+# The limit, in characters of all attachments of a turn as rendered, tags included.
+#
+#   context window of the subagents' model            200,000 tokens
+#   - room for the reply (settings: max_tokens)        16,000
+#   - static prompt, workflow outline, one step's code 25,000
+#   - adaptor documentation, at most 40,000 characters 12,000
+#   - history and the request                          20,000
+#   = what a log may take                             127,000 tokens
+#
+# Logs and JSON run at about two characters a token at worst: 127,000 x 2 = 254,000.
+MAX_CHARACTERS = 250_000
+
+#: Which block of a prompt each attachment type belongs to. A new type is one line here.
+FIELD_OF_TYPE: dict[str, str] = {
+    "log": "run_logs",
+    "input_dataclip": "input",
+    "run_input": "input",
+    "output_dataclip": "output",
+    "run_output": "output",
+}
+
+FIELDS: tuple[str, ...] = ("input", "output", "run_logs")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One piece of evidence. `content` is the text that travels, byte for byte."""
+
+    type: str
+    content: str
+
+
+def as_text(content: object) -> str:
+    """The text of an attachment's content as the payload gives it.
+
+    Text is returned untouched; a list of lines is joined by newlines; any other JSON value becomes
+    JSON indented by two spaces, with characters and number literals as they were.
+    """
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(line, str) for line in content):
+        return "\n".join(content)
+    return _json_text(content, "")
+
+
+def _json_text(value: Any, indent: str) -> str:
+    """Indented JSON that keeps a `Decimal`'s own digits, which `json` would round to a float."""
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        rows = [f"{inner}{_key(k)}: {_json_text(v, inner)}" for k, v in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        rows = [inner + _json_text(v, inner) for v in value]
+        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _key(key: object) -> str:
+    return json.dumps(key if isinstance(key, str) else str(key), ensure_ascii=False)
+
+
+def select(attachments: Iterable[Attachment], types: Sequence[str]) -> tuple[Attachment, ...]:
+    """The attachments of the named types, in their own order. Naming nothing selects nothing."""
+    return tuple(a for a in attachments if a.type in types)
+
+
+def fields(attachments: Iterable[Attachment]) -> dict[str, str]:
+    """Attachments by prompt field. Two that share a field are both kept, each under its type."""
+    grouped: dict[str, list[Attachment]] = {}
+    for attachment in attachments:
+        field = FIELD_OF_TYPE.get(attachment.type)
+        if field is not None:
+            grouped.setdefault(field, []).append(attachment)
+    return {
+        field: group[0].content if len(group) == 1 else _labelled(group)
+        for field, group in grouped.items()
+    }
+
+
+def _labelled(group: list[Attachment]) -> str:
+    return "\n\n".join(f"[{a.type}]\n{a.content}" for a in group)
+
+
+def without_field(attachments: Iterable[Attachment]) -> tuple[str, ...]:
+    """The types that no prompt field takes, in order, each once."""
+    return tuple(dict.fromkeys(a.type for a in attachments if a.type not in FIELD_OF_TYPE))
+
+
+def block(tag: str, text: str) -> str:
+    """`text` between `<tag>` and `</tag>`, marked so that the text cannot close it early.
+
+    The text itself is not changed. When it holds the closing tag, the tag gets a suffix that the
+    text does not hold, so that evidence which anyone can write into stays data.
+    """
+    name, number = tag, 1
+    while f"</{name}>" in text:
+        number += 1
+        name = f"{tag}_{number}"
+    return f"<{name}>\n{text}\n</{name}>"
+
+
+def render(attachments: Sequence[Attachment]) -> str:
+    """All attachments as prompt blocks, in the fixed order of `FIELDS`; unknown types last."""
+    by_field = fields(attachments)
+    blocks = [block(name, by_field[name]) for name in FIELDS if name in by_field]
+    for type_ in without_field(attachments):
+        texts = [a for a in attachments if a.type == type_]
+        body = texts[0].content if len(texts) == 1 else _labelled(texts)
+        blocks.append(block("attachment", f"[{type_}]\n{body}"))
+    return "\n\n".join(blocks)
+
+
+def check_size(attachments: Sequence[Attachment]) -> None:
+    """Refuse a turn whose attachments are over `MAX_CHARACTERS` as rendered.
+
+    Raises `AttachmentTooLarge`, which names the largest so that the user can shorten it.
+    """
+    total = len(render(attachments))
+    if total <= MAX_CHARACTERS:
+        return
+    largest = max(attachments, key=lambda a: len(a.content))
+    size = len(largest.content)
+    raise AttachmentTooLarge(
+        f"The attachments come to {total:,} characters; a turn can read {MAX_CHARACTERS:,}. "
+        f"The largest is the {largest.type!r} attachment with {size:,}: attach the part that "
+        "matters, such as the failing step's lines.",
+        details={
+            "total_characters": total,
+            "limit_characters": MAX_CHARACTERS,
+            "largest_attachment": {"type": largest.type, "characters": size},
+        },
+    )

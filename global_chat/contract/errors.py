@@ -1,0 +1,170 @@
+"""Every failure of a turn, as one tree. Where an error hangs in it says whose move it is.
+
+    TurnError
+    ├── InputError          the user's move          exit 2
+    │   ├── BadRequest             400 BAD_REQUEST
+    │   ├── AttachmentTooLarge     400 ATTACHMENT_TOO_LARGE
+    │   ├── InvalidWorkflow        400 INVALID_WORKFLOW
+    │   ├── PromptTooLong          400 PROMPT_TOO_LONG
+    │   └── RequestTooLarge        413 REQUEST_TOO_LARGE
+    ├── AccessError         whoever holds the key    exit 3
+    │   ├── AuthError              401 AUTH_ERROR
+    │   ├── Forbidden              403 FORBIDDEN
+    │   └── NotFound               404 NOT_FOUND
+    ├── ServiceError        wait, or the provider    exit 4
+    │   ├── RateLimited            429 RATE_LIMIT
+    │   ├── ConnectionFailed       503 CONNECTION_ERROR
+    │   ├── TimedOut               504 TIMEOUT
+    │   ├── Overloaded             529 OVERLOADED
+    │   └── ProviderError          502 PROVIDER_ERROR
+    ├── OutputError         the model's answer       exit 5
+    │   ├── OutputTruncated        502 OUTPUT_TRUNCATED
+    │   ├── EmptyOutput            502 EMPTY_OUTPUT
+    │   ├── InvalidOutput          502 INVALID_OUTPUT
+    │   └── Refused                502 REFUSED
+    ├── ScriptMismatch      whoever wrote the script exit 1   409 SCRIPT_MISMATCH
+    └── InternalError       ours                     exit 1   500 INTERNAL
+
+Codes, type names and exit codes are a promise to scripts: the contract's sections 7 and 8.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .usage import Usage
+
+
+class TurnError(Exception):
+    """A failure that ends a turn.
+
+    `message` is a sentence for the user that says what to do next. `details` holds facts for
+    programs and must be JSON data. `retryable` says that the same request may succeed if it is
+    sent again. Secrets never belong in either text.
+    """
+
+    code: ClassVar[int] = 500
+    type: ClassVar[str] = "INTERNAL"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, details: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retryable = retryable
+        self.details: dict[str, Any] = dict(details or {})
+        #: Work that was finished before the failure: the whole workflow document, or None.
+        self.partial_workflow: str | None = None
+        #: Tokens that the failed model call had already cost.
+        self.usage = Usage()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error object of the contract: `{code, type, message, details?}`."""
+        found: dict[str, Any] = {"code": self.code, "type": self.type, "message": self.message}
+        return {**found, "details": self.details} if self.details else found
+
+
+class InputError(TurnError):
+    exit_code = 2
+
+
+class BadRequest(InputError):
+    code, type = 400, "BAD_REQUEST"
+
+
+class AttachmentTooLarge(InputError):
+    code, type = 400, "ATTACHMENT_TOO_LARGE"
+
+
+class InvalidWorkflow(InputError):
+    code, type = 400, "INVALID_WORKFLOW"
+
+
+class PromptTooLong(InputError):
+    code, type = 400, "PROMPT_TOO_LONG"
+
+
+class RequestTooLarge(InputError):
+    code, type = 413, "REQUEST_TOO_LARGE"
+
+
+class AccessError(TurnError):
+    exit_code = 3
+
+
+class AuthError(AccessError):
+    code, type = 401, "AUTH_ERROR"
+
+
+class Forbidden(AccessError):
+    code, type = 403, "FORBIDDEN"
+
+
+class NotFound(AccessError):
+    code, type = 404, "NOT_FOUND"
+
+
+class ServiceError(TurnError):
+    exit_code = 4
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = True,
+        retry_after: float | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> None:
+        """`retry_after` is in seconds, as the provider asked; it also goes into `details`."""
+        extra = {} if retry_after is None else {"retry_after": retry_after}
+        super().__init__(message, retryable=retryable, details={**(details or {}), **extra})
+        self.retry_after = retry_after
+
+
+class RateLimited(ServiceError):
+    code, type = 429, "RATE_LIMIT"
+
+
+class ConnectionFailed(ServiceError):
+    code, type = 503, "CONNECTION_ERROR"
+
+
+class TimedOut(ServiceError):
+    code, type = 504, "TIMEOUT"
+
+
+class Overloaded(ServiceError):
+    code, type = 529, "OVERLOADED"
+
+
+class ProviderError(ServiceError):
+    code, type = 502, "PROVIDER_ERROR"
+
+
+class OutputError(TurnError):
+    exit_code = 5
+
+
+class OutputTruncated(OutputError):
+    code, type = 502, "OUTPUT_TRUNCATED"
+
+
+class EmptyOutput(OutputError):
+    code, type = 502, "EMPTY_OUTPUT"
+
+
+class InvalidOutput(OutputError):
+    code, type = 502, "INVALID_OUTPUT"
+
+
+class Refused(OutputError):
+    code, type = 502, "REFUSED"
+
+
+class ScriptMismatch(TurnError):
+    code, type = 409, "SCRIPT_MISMATCH"
+
+
+class InternalError(TurnError):
+    pass

@@ -1,0 +1,204 @@
+"""What happens in a turn, as values. One stream a turn: it starts once and ends once.
+
+Agents emit these and know nothing of terminals, files or collectors; whoever listens draws,
+counts or stores them. Text that might still be withdrawn is never emitted, with one exception:
+when a connection breaks after text was shown, `TextRestarted` says that the same text block
+begins again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .errors import TurnError
+from .names import AgentName, Destination, SubagentName
+from .response import Response
+from .usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The first event of a turn."""
+
+    turn_id: str
+    session_id: str | None = None
+    user_id: str | None = None
+    persona: str | None = None
+    backend: str = "anthropic"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is happening now, in words for the user ("Editing the code of Fetch visits")."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInvoked:
+    """An agent starts work. `step` is the display name of the step it works on, if any."""
+
+    agent: AgentName
+    step: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteDecided:
+    """The router's decision, and where the turn is really sent."""
+
+    destination: Destination
+    confidence: int
+    job_key: str | None
+    sent_to: Destination
+    reason: Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"] = "decided"
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCallStarted:
+    """A request leaves. `call` is unique in the turn."""
+
+    call: int
+    agent: AgentName
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCallEnded:
+    """A request ended, well or not. Times are in milliseconds; usage counts a failed one too."""
+
+    call: int
+    agent: AgentName
+    model: str
+    milliseconds: float
+    first_token_ms: float | None
+    usage: Usage
+    stop_reason: str | None
+    attempt: int = 1
+    error_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A model asked for a tool. `id` is the tool use's own."""
+
+    id: str
+    agent: AgentName
+    tool: str
+    input: dict[str, object]
+    step: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """The tool's result is known. `reason` says why it failed, when it did."""
+
+    id: str
+    agent: AgentName
+    tool: str
+    milliseconds: float
+    failed: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """A subagent gave the request back; the user sees nothing of the attempt."""
+
+    agent: SubagentName
+    goal: str
+    to_planner: bool = True
+    """False inside the planner, where the goal becomes the tool's result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stitched:
+    """New code was written into one step's body. Counts are lines."""
+
+    step: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the user should know that does not stop the turn."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of visible answer text, in order."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    """The current block of visible text is complete; a later delta opens a new block."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRestarted:
+    """The current block broke off and begins again from its first character."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepDiff:
+    """One step whose code changed."""
+
+    key: str
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The workflow as it now stands. `summary` is one line a change, in workflow terms."""
+
+    workflow_yaml: str
+    steps: tuple[StepDiff, ...] = ()
+    summary: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The last event of a turn that was answered."""
+
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The last event of a turn that was not."""
+
+    error: TurnError
+    usage: Usage = field(default_factory=Usage)
+
+
+Event = (
+    TurnStarted
+    | Status
+    | AgentInvoked
+    | RouteDecided
+    | ModelCallStarted
+    | ModelCallEnded
+    | ToolCalled
+    | ToolEnded
+    | HandedOver
+    | Stitched
+    | Warned
+    | TextDelta
+    | TextEnded
+    | TextRestarted
+    | Changes
+    | TurnEnded
+    | TurnFailed
+)
+
+#: Called with each event, in order, on the turn's own event loop. It must not block or raise.
+Emit = Callable[[Event], None]

@@ -1,0 +1,12 @@
+"""The names that payloads, responses, traces and scripts use for agents."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+AgentName = Literal["router", "workflow_agent", "job_code_agent", "planner"]
+SubagentName = Literal["workflow_agent", "job_code_agent"]
+Destination = Literal["workflow_agent", "job_code_agent", "planner"]
+
+AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)
+DESTINATIONS: tuple[Destination, ...] = get_args(Destination)

@@ -1,0 +1,225 @@
+"""What a turn is given: the payload of the contract's section 1, and the subagents' own payloads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from .attachments import Attachment, as_text
+from .errors import BadRequest
+from .response import HistoryEntry
+
+
+def _whole_characters(value: Any) -> Any:
+    """Half of a surrogate pair is no character and cannot be sent: it becomes U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(v) for v in value]
+    if isinstance(value, dict):
+        return {_whole_characters(k): _whole_characters(v) for k, v in value.items()}
+    return value
+
+
+def _history_text(content: Any) -> Any:
+    """Earlier turns may come as block lists from a saved conversation: their text parts count."""
+    if not isinstance(content, list):
+        return content
+    texts = [b.get("text", "") for b in content if isinstance(b, dict) and b.get("type") == "text"]
+    return "\n".join(t for t in texts if isinstance(t, str))
+
+
+class _Input(BaseModel):
+    """Unknown keys are kept aside (`model_extra`), so that they can be warned about."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _clean(cls, data: Any) -> Any:
+        return _whole_characters(data)
+
+
+class HistoryTurn(_Input):
+    """An earlier turn, as the user and the assistant saw it."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, BeforeValidator(_history_text)]
+
+
+class AttachmentInput(_Input):
+    """One attachment as given; `as_attachment` is what travels."""
+
+    type: str = Field(min_length=1)
+    content: str | list[Any] | dict[str, Any]
+
+    def as_attachment(self) -> Attachment:
+        return Attachment(self.type, as_text(self.content))
+
+
+class Options(_Input):
+    stream: bool | None = None
+
+
+class User(_Input):
+    id: str | None = None
+    persona: str | None = None
+
+
+class Meta(_Input):
+    """Carried into the trace, and nowhere else."""
+
+    session_id: str | None = None
+    user: User = User()
+
+
+class _Conversation(_Input):
+    content: str
+    history: list[HistoryTurn] = []
+    api_key: SecretStr | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("is blank; say what you want in plain words")
+        return value
+
+    @field_validator("history", mode="before")
+    @classmethod
+    def _no_history(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @property
+    def turns(self) -> tuple[HistoryEntry, ...]:
+        """The history without blank turns, which no provider accepts."""
+        return tuple(
+            HistoryEntry(role=t.role, content=t.content) for t in self.history if t.content.strip()
+        )
+
+
+class Payload(_Conversation):
+    """One turn's input."""
+
+    workflow_yaml: str | None = None
+    page: str | None = None
+    attachments: list[AttachmentInput] = []
+    options: Options = Options()
+    meta: Meta = Meta()
+    metrics_opt_in: bool = False
+
+    @field_validator("attachments", "options", "meta", mode="before")
+    @classmethod
+    def _none_is_absent(cls, value: Any, info: Any) -> Any:
+        if value is not None:
+            return value
+        return [] if info.field_name == "attachments" else {}
+
+    @property
+    def evidence(self) -> tuple[Attachment, ...]:
+        """The attachments as they travel."""
+        return tuple(a.as_attachment() for a in self.attachments)
+
+
+class JobContext(_Input):
+    """The step that a direct `global-chat job` call is about, and its evidence."""
+
+    expression: str | None = None
+    adaptor: str | None = None
+    page_name: str | None = None
+    input: str | list[Any] | dict[str, Any] | None = None
+    output: str | list[Any] | dict[str, Any] | None = None
+    log: str | list[Any] | dict[str, Any] | None = None
+
+    @property
+    def evidence(self) -> tuple[Attachment, ...]:
+        given = (("run_input", self.input), ("run_output", self.output), ("log", self.log))
+        return tuple(Attachment(type_, as_text(value)) for type_, value in given if value)
+
+
+class JobPayload(_Conversation):
+    """The job code agent's own payload."""
+
+    context: JobContext = JobContext()
+
+
+class WorkflowPayload(_Conversation):
+    """The workflow agent's own payload. `errors` are problems that the app found in the YAML."""
+
+    existing_yaml: str | None = None
+    errors: str | list[str] | None = None
+    read_only: bool = False
+
+
+T = TypeVar("T", bound=_Input)
+
+
+def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
+    """Check `data` against `model`: the value, and warnings about keys that nothing reads.
+
+    Raises `BadRequest` with a sentence that names each wrong field and says what is expected.
+    """
+    if not isinstance(data, dict):
+        kind = "nothing" if data is None else f"a {type(data).__name__}"
+        raise BadRequest(
+            f"The payload must be one object with at least a 'content' text; it holds {kind}."
+        )
+    try:
+        value = model.model_validate(data)
+    except ValidationError as error:
+        raise BadRequest(_sentence(error), details={"fields": _fields(error)}) from None
+    return value, tuple(_unknown_keys(value, ""))
+
+
+def _fields(error: ValidationError) -> list[str]:
+    return list(dict.fromkeys(_path(e["loc"]) for e in error.errors()))
+
+
+def _sentence(error: ValidationError) -> str:
+    """`Wrong payload: 'content' is missing; 'history[0].role' ...`, at most five of them."""
+    found = [
+        f"{_path(e['loc'])!r} {_expected(e['type'], e['msg'])}"
+        for e in error.errors(include_url=False, include_input=False)
+    ]
+    more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+    return "The payload cannot be used: " + "; ".join(dict.fromkeys(found[:5])) + more + "."
+
+
+def _expected(kind: str, message: str) -> str:
+    if kind == "missing":
+        return "is missing; it is required"
+    text = message.removeprefix("Value error, ")
+    return text[0].lower() + text[1:] if text.startswith("Input should") else text
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """`('history', 0, 'role')` → `history[0].role`; pydantic's union branch names left out."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif "[" not in part and part not in {"str", "list", "dict"}:
+            path += f".{part}" if path else part
+    return path or "payload"
+
+
+def _unknown_keys(value: BaseModel, path: str) -> list[str]:
+    found = [f"Unknown payload key {path + key!r} is ignored." for key in (value.model_extra or {})]
+    for name in type(value).model_fields:
+        child = getattr(value, name)
+        children = child if isinstance(child, list) else [child]
+        for i, item in enumerate(children):
+            if isinstance(item, BaseModel):
+                where = f"{path}{name}[{i}]." if isinstance(child, list) else f"{path}{name}."
+                found += _unknown_keys(item, where)
+    return found

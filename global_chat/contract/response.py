@@ -1,0 +1,55 @@
+"""What a turn gives back: the response JSON of the contract's section 2."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .names import AgentName
+from .usage import Usage
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Artifact(_Part):
+    """The whole updated workflow, present only when it changed."""
+
+    type: Literal["workflow_yaml"] = "workflow_yaml"
+    content: str
+
+
+class HistoryEntry(_Part):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ResponseMeta(_Part):
+    """Who answered. Keys that do not apply to the turn are left out of the JSON."""
+
+    agents: list[AgentName]
+    router_confidence: int | None = Field(default=None, ge=1, le=5)
+    planner_iterations: int | None = None
+    total_tool_calls: int | None = None
+    limit_reached: Literal["max_tool_calls"] | None = None
+
+
+class Response(_Part):
+    """The answer of one turn. `response` is Markdown text, never blank."""
+
+    response: str
+    attachments: list[Artifact] = []
+    history: list[HistoryEntry]
+    usage: Usage = Usage()
+    meta: ResponseMeta
+
+    def as_json(self) -> str:
+        """Strict JSON, two-space indent, characters as they are, absent meta keys left out."""
+        return self.model_dump_json(indent=2, exclude_none=True, ensure_ascii=False)
+
+    @property
+    def workflow_yaml(self) -> str | None:
+        """The updated workflow, or None when it did not change."""
+        return self.attachments[0].content if self.attachments else None

@@ -1,0 +1,50 @@
+"""What can be configured, with its defaults. The wiring reads it from a TOML file (`--config`)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .names import AgentName
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AgentSettings(_Settings):
+    """One agent's model. `max_tokens` bounds a reply, in tokens."""
+
+    model: str
+    max_tokens: int = Field(gt=0)
+
+
+class RetrySettings(_Settings):
+    """How often a failed model call is tried again, and how long it is waited for, in seconds."""
+
+    attempts: int = Field(default=3, ge=1)
+    first_wait: float = Field(default=0.5, ge=0)
+    longest_wait: float = Field(default=8.0, ge=0)
+
+
+class PlannerSettings(_Settings):
+    """`max_tool_calls` bounds the tool calls of one turn; then the planner must answer."""
+
+    max_tool_calls: int = Field(default=10, ge=1)
+
+
+class Settings(_Settings):
+    """Everything. Models: a small one routes, a middle one edits, a large one plans."""
+
+    router: AgentSettings = AgentSettings(model="claude-haiku-4-5", max_tokens=256)
+    workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5", max_tokens=16_000)
+    job_code_agent: AgentSettings = AgentSettings(model="claude-sonnet-5", max_tokens=16_000)
+    planner: AgentSettings = AgentSettings(model="claude-opus-4-8", max_tokens=8_000)
+    planning: PlannerSettings = PlannerSettings()
+    retry: RetrySettings = RetrySettings()
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    """Bounds each model call: its first byte, the silence between bytes, and the whole."""
+
+    def of(self, agent: AgentName) -> AgentSettings:
+        """The settings of one agent."""
+        settings: AgentSettings = getattr(self, agent)
+        return settings
