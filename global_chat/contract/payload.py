@@ -1,4 +1,4 @@
-"""What a turn is given: the payload of the contract's section 1, and the subagents' own payloads."""
+"""What a turn is given: the payload of the contract (section 1), and the subagents' own ones."""
 
 from __future__ import annotations
 

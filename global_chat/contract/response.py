@@ -15,9 +15,12 @@ class _Part(BaseModel):
 
 
 class Artifact(_Part):
-    """The whole updated workflow, present only when it changed."""
+    """What the turn made, present only when it changed something.
 
-    type: Literal["workflow_yaml"] = "workflow_yaml"
+    A turn gives the whole `workflow_yaml`; the job code agent addressed directly, the `job_code`.
+    """
+
+    type: Literal["workflow_yaml", "job_code"] = "workflow_yaml"
     content: str
 
 
@@ -52,4 +55,4 @@ class Response(_Part):
     @property
     def workflow_yaml(self) -> str | None:
         """The updated workflow, or None when it did not change."""
-        return self.attachments[0].content if self.attachments else None
+        return next((a.content for a in self.attachments if a.type == "workflow_yaml"), None)

@@ -7,7 +7,7 @@ must go back to the provider exactly as it came (thinking blocks are signed).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -29,7 +29,7 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SystemPart:
-    """One block of the system prompt. `cached` ends a prefix worth caching: put static parts first."""
+    """One block of the system prompt. `cached` ends a prefix that is worth caching."""
 
     text: str
     cached: bool = False
@@ -115,7 +115,7 @@ ModelEvent = TextPiece | Restarted | Reply
 class Model(Protocol):
     """A language model. Implementations: anthropic, scripted, recording, offline."""
 
-    def complete(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream the reply to `request`; the last event is the one `Reply`.
 
         Raises a `TurnError` when there is no reply. Tokens of an attempt that failed

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import Literal
 
+from global_chat.contract.attachments import block
+
 from .part import Part, join
 
 Mode = Literal["subagent", "production"]
 
 _VOICE = Part("voice")
 _OPENFN = Part("openfn")
-_EVIDENCE = Part("job_evidence")
+_EVIDENCE = Part("evidence")
 
 _ROUTER = Part("router")
-_ROUTER_CONTEXT = Part("router_context", "page", "outline")
 
 _WORKFLOW_ROLE = Part("workflow_role")
 _WORKFLOW_REPLY = Part("workflow_reply")
@@ -26,7 +27,6 @@ _WORKFLOW_SCOPE = {
     "production": Part("workflow_scope_production"),
 }
 _WORKFLOW_ADAPTORS = Part("workflow_adaptors", "adaptors")
-_WORKFLOW_CONTEXT = Part("workflow_context", "draft")
 _WORKFLOW_NEW = Part("workflow_new")
 _WORKFLOW_READ_ONLY = Part("workflow_read_only")
 _WORKFLOW_ERRORS = Part("workflow_errors", "errors")
@@ -37,22 +37,13 @@ _JOB_SCOPE = {
     "subagent": Part("job_scope_subagent"),
     "production": Part("job_scope_production"),
 }
-_JOB_STRUCTURE = Part("job_structure", "outline", "step")
-_JOB_CONTEXT = Part("job_context", "structure", "adaptor", "code")
 _JOB_CORRECTION = Part("job_correction", "problem")
 
 _PLANNER = Part("planner")
-_PLANNER_CONTEXT = Part("planner_context", "page", "outline")
-
-_NO_WORKFLOW = "(no workflow yet)"
 
 
 def router_system() -> str:
     return _ROUTER.fill()
-
-
-def router_context(page: str | None, outline: str) -> str:
-    return _ROUTER_CONTEXT.fill(page=page or "(none)", outline=outline or _NO_WORKFLOW)
 
 
 def workflow_system(mode: Mode, adaptors: str) -> str:
@@ -70,7 +61,7 @@ def workflow_system(mode: Mode, adaptors: str) -> str:
 def workflow_context(draft: str, *, evidence: str, read_only: bool, errors: str) -> str:
     """What is particular to this call; evidence comes last, and only when there is any."""
     return join(
-        _WORKFLOW_CONTEXT.fill(draft=draft) if draft else _WORKFLOW_NEW.fill(),
+        block("existing_workflow", draft) if draft else _WORKFLOW_NEW.fill(),
         _WORKFLOW_READ_ONLY.fill() if read_only else "",
         _WORKFLOW_ERRORS.fill(errors=errors) if errors else "",
         join(_EVIDENCE.fill(), evidence) if evidence else "",
@@ -85,14 +76,15 @@ def job_system(mode: Mode) -> str:
     return join(_JOB_ROLE.fill(), _JOB_SCOPE[mode].fill(), _VOICE.fill())
 
 
-def job_structure(outline: str, step: str) -> str:
-    return _JOB_STRUCTURE.fill(outline=outline, step=step)
-
-
-def job_context(*, structure: str, adaptor: str, code: str, evidence: str) -> str:
-    """The step that a job code call is about; `structure` is empty in production mode."""
-    context = _JOB_CONTEXT.fill(structure=structure, adaptor=adaptor, code=code).strip()
-    return join(context, join(_EVIDENCE.fill(), evidence) if evidence else "")
+def job_context(*, outline: str, step: str, adaptor: str, code: str, evidence: str) -> str:
+    """The step that a job code call is about; `outline` is empty in production mode."""
+    structure = f"{outline}\n\nFocused step: {step}" if outline else ""
+    return join(
+        block("workflow_structure", structure) if structure else "",
+        block("adaptor", adaptor) if adaptor else "",
+        block("user_code", code),
+        join(_EVIDENCE.fill(), evidence) if evidence else "",
+    )
 
 
 def job_correction(problem: str) -> str:
@@ -104,5 +96,9 @@ def planner_system() -> str:
 
 
 def planner_context(page: str | None, outline: str, evidence: str) -> str:
-    context = _PLANNER_CONTEXT.fill(page=page or "(none)", outline=outline or _NO_WORKFLOW)
-    return join(context, evidence)
+    return join(place(page, outline), join(_EVIDENCE.fill(), evidence) if evidence else "")
+
+
+def place(page: str | None, outline: str) -> str:
+    """Where the user is and what the workflow looks like, for router and planner."""
+    return join(block("page", page or "(none)"), block("workflow", outline or "(none yet)"))

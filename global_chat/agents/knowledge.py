@@ -1,0 +1,42 @@
+"""What agents may look up, as a seam: the wiring decides what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+
+class Knowledge(Protocol):
+    """Documentation and the adaptor catalogue. Texts are ready to be shown to a model."""
+
+    def adaptor_lines(self) -> str:
+        """The catalogue as short lines for the workflow agent; empty when there is none."""
+        ...
+
+    def adaptor_versions(self) -> Mapping[str, Collection[str]]:
+        """Known versions by package name; empty means that nothing is known."""
+        ...
+
+    async def adaptor_docs(self, specifier: str, request: str) -> str:
+        """What `specifier` (`@openfn/language-http@7.3.2`) offers, for the `<adaptor>` block."""
+        ...
+
+    async def search(self, query: str) -> str:
+        """Passages that answer `query`, with titles and sources."""
+        ...
+
+
+class NoKnowledge:
+    """Nothing is indexed: says so, and names the adaptor in use without more."""
+
+    def adaptor_lines(self) -> str:
+        return ""
+
+    def adaptor_versions(self) -> Mapping[str, Collection[str]]:
+        return {}
+
+    async def adaptor_docs(self, specifier: str, request: str) -> str:  # noqa: ARG002
+        return specifier
+
+    async def search(self, query: str) -> str:  # noqa: ARG002
+        return "No documentation is indexed yet. Answer from what you know, and say so."

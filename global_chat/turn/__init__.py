@@ -1,0 +1,1 @@
+"""One turn: validate, route, hand over, answer."""

@@ -1,0 +1,89 @@
+"""The frame of every turn: one stream that starts once and ends once, whatever fails."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from global_chat.agents.asking import AgentContext
+from global_chat.agents.knowledge import Knowledge, NoKnowledge
+from global_chat.contract.errors import InternalError, TurnError
+from global_chat.contract.events import Emit, Event, TurnEnded, TurnFailed, TurnStarted
+from global_chat.contract.response import HistoryEntry, Response
+from global_chat.contract.settings import Settings
+from global_chat.model.seam import Model
+
+from .tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a turn runs on; the wiring chooses each of them."""
+
+    model: Model
+    settings: Settings = field(default_factory=Settings)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    backend: str = "anthropic"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose turn it is, for the trace."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    persona: str | None = None
+
+
+Body = Callable[[AgentContext, Tally], Awaitable[Response]]
+
+
+async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -> Response:
+    """Run `body` between the first and the last event of a turn.
+
+    Raises a `TurnError`, after `TurnFailed` was emitted; whatever else is raised inside becomes an
+    `InternalError`. A cancelled turn ends without a last event: nobody listens any more.
+    """
+    tally = Tally()
+
+    def tell(event: Event) -> None:
+        tally(event)
+        emit(event)
+
+    tell(
+        TurnStarted(
+            turn_id=f"turn_{uuid.uuid4().hex[:24]}",
+            session_id=caller.session_id,
+            user_id=caller.user_id,
+            persona=caller.persona,
+            backend=services.backend,
+        )
+    )
+    context = AgentContext(services.model, services.settings, tell, services.knowledge)
+    try:
+        response = await body(context, tally)
+    except Exception as raised:
+        error = raised if isinstance(raised, TurnError) else _internal(raised)
+        tell(TurnFailed(error, tally.usage))
+        raise error from raised
+    tell(TurnEnded(response))
+    return response
+
+
+def _internal(error: Exception) -> InternalError:
+    found = InternalError(
+        f"Something went wrong inside global-chat ({type(error).__name__}). Nothing was lost: your "
+        "workflow file is as it was. Run again with -v and report what it prints."
+    )
+    found.partial_workflow = getattr(error, "partial_workflow", None)
+    return found
+
+
+def exchange(history: tuple[HistoryEntry, ...], content: str, answer: str) -> list[HistoryEntry]:
+    """The given history plus this exchange, the user's turn exactly as typed."""
+    return [
+        *history,
+        HistoryEntry(role="user", content=content),
+        HistoryEntry(role="assistant", content=answer),
+    ]

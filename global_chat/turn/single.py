@@ -1,0 +1,92 @@
+"""One agent addressed directly, in production mode: no router, no handover, no planner."""
+
+from __future__ import annotations
+
+from global_chat.agents import job_chat, workflow_chat
+from global_chat.agents.asking import AgentContext
+from global_chat.agents.outcome import Handover
+from global_chat.agents.visible import say
+from global_chat.contract.attachments import check_size
+from global_chat.contract.errors import InternalError
+from global_chat.contract.events import Emit, Warned
+from global_chat.contract.payload import JobPayload, WorkflowPayload
+from global_chat.contract.response import Artifact, Response, ResponseMeta
+from global_chat.workflow.document import Workflow
+from global_chat.workflow.parts import Page, Step
+
+from .lifecycle import Caller, Services, exchange, run_turn
+from .report import report_changes
+from .tally import Tally
+
+
+async def edit_job(payload: JobPayload, services: Services, emit: Emit) -> Response:
+    """The job code agent on its own payload. New code comes as a `job_code` attachment.
+
+    Raises a `TurnError`.
+    """
+    given = payload.context
+    page = Page.parse(given.page_name)
+    name = page.step or given.page_name or "this step"
+    step = Step(key=name, name=name, adaptor=given.adaptor, code=given.expression)
+
+    async def body(context: AgentContext, tally: Tally) -> Response:
+        check_size(given.evidence)
+        answer = await job_chat.answer(
+            context,
+            job_chat.CodeTask(
+                step=step,
+                content=payload.content,
+                mode="production",
+                history=payload.turns,
+                evidence=given.evidence,
+            ),
+        )
+        if isinstance(answer, Handover):
+            raise InternalError("A handover came from an agent that was addressed directly.")
+        say(context.emit, answer.text)
+        new = [] if answer.code is None else [Artifact(type="job_code", content=answer.code)]
+        return Response(
+            response=answer.text,
+            attachments=new,
+            history=exchange(payload.turns, payload.content, answer.text),
+            usage=tally.usage,
+            meta=ResponseMeta(agents=tally.agents),
+        )
+
+    return await run_turn(services, emit, Caller(), body)
+
+
+async def edit_workflow(payload: WorkflowPayload, services: Services, emit: Emit) -> Response:
+    """The workflow agent on its own payload. Raises a `TurnError`."""
+    errors = payload.errors if isinstance(payload.errors, str) else "\n".join(payload.errors or [])
+
+    async def body(context: AgentContext, tally: Tally) -> Response:
+        workflow = Workflow.read(payload.existing_yaml)
+        answer = await workflow_chat.answer(
+            context,
+            workflow_chat.StructureTask(
+                workflow=workflow,
+                content=payload.content,
+                request=f"{payload.content}\n{errors}",
+                mode="production",
+                history=payload.turns,
+                errors=errors,
+                read_only=payload.read_only,
+            ),
+            show=context.emit,
+        )
+        if isinstance(answer, Handover):
+            raise InternalError("A handover came from an agent that was addressed directly.")
+        for warning in answer.merge.warnings if answer.merge else ():
+            context.emit(Warned(warning))
+        after = answer.merge.workflow if answer.merge else workflow
+        report_changes(context, workflow, after)
+        return Response(
+            response=answer.text,
+            attachments=[Artifact(content=after.text)] if after.text != workflow.text else [],
+            history=exchange(payload.turns, payload.content, answer.text),
+            usage=tally.usage,
+            meta=ResponseMeta(agents=tally.agents),
+        )
+
+    return await run_turn(services, emit, Caller(), body)

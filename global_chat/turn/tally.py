@@ -1,0 +1,25 @@
+"""Usage, agents and counts of a turn, gathered from its events and nowhere else."""
+
+from __future__ import annotations
+
+from global_chat.contract.events import AgentInvoked, Event, ModelCallEnded, RouteDecided
+from global_chat.contract.names import AgentName
+from global_chat.contract.usage import Usage
+
+
+class Tally:
+    """A listener that adds up."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.agents: list[AgentName] = []
+        self.confidence: int | None = None
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case AgentInvoked(agent=agent):
+                self.agents.append(agent)
+            case ModelCallEnded(usage=usage):
+                self.usage += usage
+            case RouteDecided(confidence=confidence):
+                self.confidence = confidence
