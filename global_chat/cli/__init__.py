@@ -1,0 +1,1 @@
+"""The command line: commands and wiring. The only room that builds things and reads the environment."""

@@ -1,0 +1,81 @@
+"""The outline: what a model may know of a workflow without its code, one line a part.
+
+    workflow "Visit sync"
+    trigger cron [cron 0 8 * * *, on] -> fetch
+    step fetch "Fetch visits" @openfn/language-http@6.5.4 [has code] -> load (success), mail (failure)
+    step load "Load" @openfn/language-common@latest [empty]
+
+It is written from the parts alone, so that neither code nor ids nor comments can get into it,
+wherever they sit in the document. A path without a note always runs; one that is switched off says
+so. Models pay for every character, so nothing is said twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+from .parts import Edge, Step, Trigger
+
+_PLAIN_KEY = re.compile(r"[\w.@-]+\Z")
+_NOTES = {"always": "", "on_job_success": "success", "on_job_failure": "failure"}
+
+#: Texts of a document that are this long are no names; they are cut, in characters.
+LONGEST_TEXT = 300
+
+
+def outline_lines(
+    name: str | None, steps: Sequence[Step], triggers: Sequence[Trigger], edges: Sequence[Edge]
+) -> str:
+    """The outline of one workflow, without a newline at the end."""
+    lines = [f"workflow {_quoted(name)}"] if name else []
+    for trigger in triggers:
+        out = _paths(e for e in edges if e.source_trigger == trigger.key)
+        lines.append(f"trigger {_key(trigger.key)} [{_trigger(trigger)}]{out}")
+    by_source: dict[str | None, list[Edge]] = {}
+    for edge in edges:
+        by_source.setdefault(edge.source_step, []).append(edge)
+    for step in steps:
+        adaptor = f" {_cut(step.adaptor)}" if step.adaptor else ""
+        mark = "[has code]" if step.has_code or step.code_path else "[empty]"
+        out = _paths(by_source.get(step.key, []))
+        lines.append(f"step {_key(step.key)} {_quoted(step.name)}{adaptor} {mark}{out}")
+    return "\n".join(lines)
+
+
+def _trigger(trigger: Trigger) -> str:
+    cron = f" {_cut(trigger.cron_expression)}" if trigger.cron_expression else ""
+    state = {True: ", on", False: ", off", None: ""}[trigger.enabled]
+    return f"{_cut(trigger.type or 'no type')}{cron}{state}"
+
+
+def _paths(edges: Iterable[Edge]) -> str:
+    found = [_path(edge) for edge in edges]
+    return f" -> {', '.join(found)}" if found else ""
+
+
+def _path(edge: Edge) -> str:
+    kind = edge.condition_type or "always"
+    if kind == "js_expression":
+        label = f"{_quoted(edge.condition_label)}: " if edge.condition_label else ""
+        note = f"if {label}{_cut((edge.condition_expression or '').strip())}"
+    else:
+        note = _NOTES.get(kind, _cut(kind))
+    notes = [text for text in (note, "off" if edge.enabled is False else "") if text]
+    target = _key(edge.target or "?")
+    return f"{target} ({', '.join(notes)})" if notes else target
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN_KEY.match(key) else _quoted(key)
+
+
+def _quoted(text: str | None) -> str:
+    return json.dumps(_cut(text or ""), ensure_ascii=False)
+
+
+def _cut(text: str | None) -> str:
+    """One line, and no longer than a name can be."""
+    flat = " ".join((text or "").split())
+    return flat if len(flat) <= LONGEST_TEXT else flat[:LONGEST_TEXT] + "…"
