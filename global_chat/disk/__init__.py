@@ -1,0 +1,1 @@
+"""Payload and workflow files in, result files out: exact text, written atomically."""
