@@ -14,7 +14,7 @@ setup: $(VENV)/.ready  ## Make .venv with the command at .venv/bin/global-chat
 
 demo: setup  ## Run a whole misrouted turn, scripted: no key and no network needed
 	$(BIN)/global-chat run --input payloads/emoji-banners.json \
-	  --script fixtures/cases/emoji-banners/script.yaml --output-dir tmp
+	  --script payloads/emoji-banners.script.yaml --output-dir tmp
 
 test: $(VENV)/.ready-dev  ## Run the unit and service tests
 	$(BIN)/python -m pytest -q -n 2

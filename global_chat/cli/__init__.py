@@ -1,1 +1,1 @@
-"""The command line: commands and wiring. The only room that builds things and reads the environment."""
+"""The command line: commands and wiring. Only this room builds things and reads the environment."""

@@ -1,13 +1,21 @@
-"""The options that several commands share, each declared once."""
+"""The options that commands share: groups of them as dataclasses, each option declared once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+_RESULTS, _SHOWN, _MODEL = "Results", "What is shown", "Model"
+
+
+def _option(*names: str, help: str, panel: str = "Options", **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
 class Backend(StrEnum):
@@ -18,151 +26,138 @@ class Backend(StrEnum):
     offline = "offline"
 
 
-_MODEL, _OUTPUT, _SHOW = "Model", "Results", "What is shown"
+@dataclass(frozen=True, slots=True)
+class PayloadOptions:
+    """What the turn is given."""
 
-Input = Annotated[
-    str | None,
-    typer.Option("--input", "-i", metavar="PATH|-", help="The payload, JSON or YAML; - is stdin."),
-]
-Message = Annotated[
-    str | None,
-    typer.Option("--message", "-m", metavar="TEXT", help="What you want, in your own words."),
-]
-WorkflowFile = Annotated[
-    Path | None, typer.Option("--workflow", "-w", metavar="PATH", help="A workflow YAML file.")
-]
-Page = Annotated[
-    str | None,
-    typer.Option("--page", metavar="TEXT", help="Where you are: workflows/<workflow>[/<step>]."),
-]
-Attach = Annotated[
-    list[str] | None,
-    typer.Option("--attach", "-a", metavar="TYPE=PATH", help="A log or dataclip; repeatable."),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="PATH", help="The response JSON.", rich_help_panel=_OUTPUT
-    ),
-]
-WorkflowOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--workflow-out", metavar="PATH", help="The updated workflow.", rich_help_panel=_OUTPUT
-    ),
-]
-OutputDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--output-dir", metavar="PATH", help="A folder for both.", rich_help_panel=_OUTPUT
-    ),
-]
-Apply = Annotated[
-    bool,
-    typer.Option(
-        "--apply", help="Write the workflow back into --workflow.", rich_help_panel=_OUTPUT
-    ),
-]
-TraceFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--trace", metavar="PATH", help="The turn's trace, JSON lines.", rich_help_panel=_OUTPUT
-    ),
-]
-AsJson = Annotated[
-    bool,
-    typer.Option(
-        "--json", help="The response JSON on stdout, nothing else.", rich_help_panel=_SHOW
-    ),
-]
-Events = Annotated[
-    bool, typer.Option("--events", help="The stream as JSON lines.", rich_help_panel=_SHOW)
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing.", rich_help_panel=_SHOW)]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="What was decided, on stderr.", rich_help_panel=_SHOW),
-]
-BackendName = Annotated[
-    Backend | None,
-    typer.Option("--backend", help="Default: anthropic.", rich_help_panel=_MODEL),
-]
-Script = Annotated[
-    Path | None,
-    typer.Option(
-        "--script", metavar="PATH", help="Play model turns from a file.", rich_help_panel=_MODEL
-    ),
-]
-Record = Annotated[
-    Path | None,
-    typer.Option(
-        "--record", metavar="PATH", help="Write model turns to one.", rich_help_panel=_MODEL
-    ),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url",
-        metavar="URL",
-        help="Another server that speaks the Messages API.",
-        rich_help_panel=_MODEL,
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        metavar="SECONDS",
-        min=0.001,
-        help="Bounds each model call. Default: 600.",
-        rich_help_panel=_MODEL,
-    ),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="PATH", help="Settings, TOML.", rich_help_panel=_MODEL),
-]
+    input: Annotated[
+        str | None,
+        _option("--input", "-i", metavar="PATH|-", help="The payload, JSON or YAML; - is stdin."),
+    ] = None
+    message: Annotated[
+        str | None,
+        _option("--message", "-m", metavar="TEXT", help="What you want, in your own words."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Which model answers, and how."""
+class ContextOptions:
+    """What the request is about, from files of its own."""
 
-    backend: Backend | None = None
-    script: Path | None = None
-    record: Path | None = None
-    base_url: str | None = None
-    timeout: float | None = None
-    config: Path | None = None
+    workflow: Annotated[
+        Path | None, _option("--workflow", "-w", metavar="PATH", help="The workflow's YAML file.")
+    ] = None
+    page: Annotated[
+        str | None,
+        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME or …/NAME/STEP."),
+    ] = None
+    attach: Annotated[
+        list[str] | None,
+        _option("--attach", "-a", metavar="TYPE=PATH", help="A log or a dataclip; repeatable."),
+    ] = None
+    apply: Annotated[
+        bool, _option("--apply", help="Write the changed workflow back into --workflow.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ResultOptions:
     """Where results go."""
 
-    output: Path | None = None
-    workflow_out: Path | None = None
-    output_dir: Path | None = None
-    apply: bool = False
-    trace: Path | None = None
+    output: Annotated[
+        Path | None,
+        _option("--output", "-o", metavar="PATH", help="The response JSON.", panel=_RESULTS),
+    ] = None
+    workflow_out: Annotated[
+        Path | None,
+        _option("--workflow-out", metavar="PATH", help="The changed workflow.", panel=_RESULTS),
+    ] = None
+    output_dir: Annotated[
+        Path | None,
+        _option("--output-dir", metavar="PATH", help="A folder for both.", panel=_RESULTS),
+    ] = None
+    trace: Annotated[
+        Path | None,
+        _option("--trace", metavar="PATH", help="Add the trace, JSON lines.", panel=_RESULTS),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShowOptions:
     """What is shown while the turn runs."""
 
-    as_json: bool = False
-    events: bool = False
-    quiet: bool = False
-    verbose: bool = False
+    as_json: Annotated[
+        bool, _option("--json", help="The response JSON on stdout, nothing else.", panel=_SHOWN)
+    ] = False
+    events: Annotated[
+        bool, _option("--events", help="The stream as JSON lines on stdout.", panel=_SHOWN)
+    ] = False
+    quiet: Annotated[bool, _option("--quiet", "-q", help="Nothing.", panel=_SHOWN)] = False
+    verbose: Annotated[
+        bool, _option("--verbose", "-v", help="What was decided, on stderr.", panel=_SHOWN)
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
-class InputOptions:
-    """What the turn is given."""
+class ModelOptions:
+    """Which model answers, and how."""
 
-    input: str | None = None
-    message: str | None = None
-    workflow: Path | None = None
-    page: str | None = None
-    attach: tuple[str, ...] = ()
+    backend: Annotated[
+        Backend | None, _option("--backend", help="Default: anthropic.", panel=_MODEL)
+    ] = None
+    script: Annotated[
+        Path | None,
+        _option("--script", metavar="PATH", help="Play model turns from a file.", panel=_MODEL),
+    ] = None
+    record: Annotated[
+        Path | None,
+        _option("--record", metavar="PATH", help="Write model turns to one.", panel=_MODEL),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        _option(
+            "--base-url",
+            metavar="URL",
+            help="Another server that speaks the Messages API.",
+            panel=_MODEL,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        _option(
+            "--timeout",
+            metavar="SECONDS",
+            min=0.001,
+            help="Bounds each model call. Default: 600.",
+            panel=_MODEL,
+        ),
+    ] = None
+    config: Annotated[
+        Path | None, _option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
+    ] = None
+
+
+def takes(*groups: type[Any]) -> Callable[[Callable[..., int]], Callable[..., None]]:
+    """Make a Typer command of a function that takes option groups and returns an exit code."""
+
+    def decorate(function: Callable[..., int]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            given = (group(**{f.name: values[f.name] for f in fields(group)}) for group in groups)
+            raise typer.Exit(function(*given))
+
+        hints = {group: get_type_hints(group, include_extras=True) for group in groups}
+        parameters = [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[group][field.name],
+            )
+            for group in groups
+            for field in fields(group)
+        ]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        return command
+
+    return decorate

@@ -1,0 +1,99 @@
+"""The commands. Each loads what it needs when it runs, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from global_chat import __version__
+
+from .options import (
+    ContextOptions,
+    ModelOptions,
+    PayloadOptions,
+    ResultOptions,
+    ShowOptions,
+    takes,
+)
+
+app = typer.Typer(
+    name="global-chat",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"global-chat {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+    ] = False,
+) -> None:
+    """The assistant for OpenFn workflows, on the command line."""
+
+
+@app.command(epilog="Example: global-chat run --input tmp/payload.json")
+@takes(PayloadOptions, ContextOptions, ResultOptions, ShowOptions, ModelOptions)
+def run(
+    given: PayloadOptions,
+    context: ContextOptions,
+    results: ResultOptions,
+    show: ShowOptions,
+    model: ModelOptions,
+) -> int:
+    """Take one turn: answer a request about a workflow, and write what changed.
+
+    The answer streams to the terminal. The response goes to PAYLOAD.response.json and a changed
+    workflow to PAYLOAD.workflow.yaml, beside the payload.
+    """
+    from .run import TURN, Command, run_command  # noqa: PLC0415 (pydantic, Rich: 200 ms)
+
+    return run_command(TURN, Command(given, context, results, show, model))
+
+
+@app.command(epilog="Example: global-chat job --input payloads/job.json --output-dir tmp")
+@takes(PayloadOptions, ResultOptions, ShowOptions, ModelOptions)
+def job(
+    given: PayloadOptions, results: ResultOptions, show: ShowOptions, model: ModelOptions
+) -> int:
+    """Ask about the code of one step, directly.
+
+    The payload is {content, context: {expression, adaptor, page_name, input, output, log},
+    history}. New code is in the response's attachments.
+    """
+    from .run import JOB, Command, run_command  # noqa: PLC0415 (as above)
+
+    return run_command(JOB, Command(given, ContextOptions(), results, show, model))
+
+
+@app.command(epilog="Example: global-chat workflow --input payloads/workflow.json --output-dir tmp")
+@takes(PayloadOptions, ResultOptions, ShowOptions, ModelOptions)
+def workflow(
+    given: PayloadOptions, results: ResultOptions, show: ShowOptions, model: ModelOptions
+) -> int:
+    """Ask about the structure of a workflow, directly.
+
+    The payload is {content, existing_yaml, errors, history, read_only}.
+    """
+    from .run import WORKFLOW, Command, run_command  # noqa: PLC0415 (as above)
+
+    return run_command(WORKFLOW, Command(given, ContextOptions(), results, show, model))
+
+
+def main() -> None:
+    """The entry point of `global-chat`."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

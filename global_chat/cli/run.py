@@ -1,0 +1,178 @@
+"""One turn from the command line: read, wire, take the turn, write, say how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.contract.events import Emit, Event, Warned
+from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
+from global_chat.contract.response import Response
+from global_chat.disk.paths import ResultPaths, check_writable, result_paths
+from global_chat.disk.writing import write_together
+from global_chat.render.choice import renderer
+from global_chat.render.decisions import decision_line
+from global_chat.render.renderer import Renderer
+from global_chat.render.stream import Stream
+from global_chat.turn.lifecycle import Services
+from global_chat.turn.single import edit_job, edit_workflow
+from global_chat.turn.take import take_turn
+
+from .error_json import error_json
+from .inputs import files_read, given_object
+from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
+from .tracing import trace_listeners
+from .wiring import wire
+
+AnyPayload = Payload | JobPayload | WorkflowPayload
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is run: the model of its payload, and what takes the turn."""
+
+    payload: type[AnyPayload]
+    take: Callable[[Any, Services, Emit], Coroutine[Any, Any, Response]]
+
+
+TURN = Kind(Payload, take_turn)
+JOB = Kind(JobPayload, edit_job)
+WORKFLOW = Kind(WorkflowPayload, edit_workflow)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One invocation: everything its options say."""
+
+    given: PayloadOptions
+    context: ContextOptions
+    results: ResultOptions
+    show: ShowOptions
+    model: ModelOptions
+
+
+def run_command(kind: Kind, command: Command) -> int:
+    """Run one turn and return the exit code. Every failure is told; none escapes."""
+    invocation = _Invocation(kind, command)
+    try:
+        return invocation.run()
+    except TurnError as error:
+        return invocation.fail(error)
+    except KeyboardInterrupt:
+        return 130
+
+
+class _Invocation:
+    def __init__(self, kind: Kind, command: Command) -> None:
+        self._kind, self._command = kind, command
+        self._began = time.perf_counter()
+        self._paths: ResultPaths | None = None
+        self._renderer = self._choose_renderer(stream=None)
+
+    def run(self) -> int:
+        command = self._command
+        paths = self._check_paths()
+        payload, warnings = read(self._kind.payload, given_object(command.given, command.context))
+        if isinstance(payload, Payload):
+            self._renderer = self._choose_renderer(payload.options.stream)
+        wired = wire(command.model, payload.api_key)
+        with ExitStack() as stack:
+            listeners = trace_listeners(stack, command.results.trace, payload)
+            stack.enter_context(self._renderer)
+            emit = self._emitter(listeners)
+            for warning in warnings:
+                emit(Warned(warning))
+            answered = False
+            try:
+                response = asyncio.run(self._kind.take(payload, wired.services, emit))
+                answered = True
+            finally:
+                wired.close(answered=answered)
+        files = self._write(response, paths)
+        if command.show.as_json:
+            Stream(sys.stdout).line(response.as_json())
+        self._renderer.finish(files, time.perf_counter() - self._began)
+        return 0
+
+    def _check_paths(self) -> ResultPaths:
+        """Where results go; a path problem must cost no model call."""
+        given, context, results = self._command.given, self._command.context, self._command.results
+        if context.apply and context.workflow is None:
+            raise BadRequest("--apply writes back into the workflow file: name it with --workflow.")
+        paths = result_paths(
+            given.input,
+            output=results.output,
+            workflow_out=results.workflow_out,
+            output_dir=results.output_dir,
+        )
+        check_writable(
+            [paths.response, paths.workflow, paths.partial],
+            inputs=files_read(given, context),
+            create=results.output_dir,
+        )
+        if context.apply and context.workflow is not None:
+            check_writable([context.workflow])
+        self._paths = paths
+        return paths
+
+    def _choose_renderer(self, stream: bool | None) -> Renderer:
+        show = self._command.show
+        return renderer(
+            sys.stdout,
+            sys.stderr,
+            os.environ,
+            json=show.as_json,
+            events=show.events,
+            quiet=show.quiet,
+            stream=stream,
+        )
+
+    def _emitter(self, listeners: list[Emit]) -> Emit:
+        verbose = self._command.show.verbose
+
+        def emit(event: Event) -> None:
+            if verbose and (line := decision_line(event)):
+                self._renderer.note(line)
+            for listener in listeners:
+                listener(event)
+            self._renderer(event)
+
+        return emit
+
+    def _write(self, response: Response, paths: ResultPaths) -> list[Path]:
+        texts = {paths.response: response.as_json() + "\n"}
+        workflow = response.workflow_yaml
+        if workflow is not None:
+            texts[paths.workflow] = workflow
+            context = self._command.context
+            if context.apply and context.workflow is not None:
+                texts[context.workflow] = workflow
+        write_together(texts)
+        return list(texts)
+
+    def fail(self, error: TurnError) -> int:
+        """Tell the failure everywhere it is promised: the response file, stdout, stderr."""
+        paths = self._paths
+        if paths is not None:
+            texts = {}
+            if error.partial_workflow is not None:
+                texts[paths.partial] = error.partial_workflow
+                error.details["partial_workflow"] = str(paths.partial)
+                error.message += f" What was finished is in {paths.partial}."
+            texts[paths.response] = error_json(error) + "\n"
+            try:
+                write_together(texts)
+            except TurnError as unwritable:
+                error = unwritable if error.exit_code == 1 else error
+        if self._command.show.as_json:
+            Stream(sys.stdout).line(error_json(error))
+        self._renderer.failed(error)
+        return error.exit_code

@@ -1,0 +1,115 @@
+"""Builds what a turn runs on: settings from a file, keys from the environment, the model."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr, ValidationError
+
+from global_chat.contract.errors import BadRequest
+from global_chat.contract.settings import Settings
+from global_chat.disk.reading import read_text
+from global_chat.disk.writing import write_atomically
+from global_chat.model.anthropic import AnthropicModel
+from global_chat.model.recording import Recording
+from global_chat.model.retry import Retrying
+from global_chat.model.script_file import read_script
+from global_chat.model.scripted import ScriptedModel
+from global_chat.model.seam import Model
+from global_chat.turn.lifecycle import Services
+
+from .options import Backend, ModelOptions
+
+CONFIG_VARIABLE = "GLOBAL_CHAT_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """The services of a turn, and what has to be done with them when it is over."""
+
+    services: Services
+    script: ScriptedModel | None = None
+    recording: Recording | None = None
+    record: Path | None = None
+
+    def close(self, *, answered: bool) -> None:
+        """Write the recording; complain about turns of a script that nobody used.
+
+        Raises `ScriptMismatch` for those, but only after a turn that was answered: one that failed
+        leaves turns over for that reason.
+        """
+        if self.recording is not None and self.record is not None:
+            write_atomically(self.record, self.recording.as_yaml())
+        if self.script is not None and answered:
+            self.script.assert_all_used()
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Settings from `path`, else from the file that `GLOBAL_CHAT_CONFIG` names, else defaults.
+
+    Raises `BadRequest` naming the file, the setting and what is expected.
+    """
+    if path is None:
+        named = os.environ.get(CONFIG_VARIABLE)
+        if not named:
+            return Settings()
+        path = Path(named)
+    try:
+        return Settings.model_validate(tomllib.loads(read_text(path).removeprefix("\ufeff")))
+    except tomllib.TOMLDecodeError as error:
+        raise BadRequest(f"{path} is not TOML: {error}.") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadRequest(f"{path}: the setting {where!r} is wrong: {first['msg']}.") from None
+
+
+def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
+    """The services that the options ask for. `api_key` is the payload's, if it has one.
+
+    Raises `BadRequest` for options that contradict each other or name what is not there.
+    """
+    settings = read_settings(options.config)
+    if options.timeout is not None:
+        settings = settings.model_copy(update={"timeout_seconds": options.timeout})
+    backend = options.backend or (Backend.scripted if options.script else Backend.anthropic)
+    if options.script is not None and backend is not Backend.scripted:
+        raise BadRequest(f"--script plays a file; it does not go with --backend {backend}.")
+    key = api_key.get_secret_value() if api_key else os.environ.get("ANTHROPIC_API_KEY")
+    token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
+    script = _script(options) if backend is Backend.scripted else None
+    model: Model = script or _live(backend, options, settings, key, token)
+    model = Retrying(model, settings.retry)
+    recording = Recording(model, (key, token)) if options.record else None
+    return Wired(
+        services=Services(model=recording or model, settings=settings, backend=str(backend)),
+        script=script,
+        recording=recording,
+        record=options.record,
+    )
+
+
+def _script(options: ModelOptions) -> ScriptedModel:
+    if options.script is None:
+        raise BadRequest("--backend scripted plays a file: name it with --script.")
+    return ScriptedModel(read_script(options.script))
+
+
+def _live(
+    backend: Backend,
+    options: ModelOptions,
+    settings: Settings,
+    key: str | None,
+    token: str | None,
+) -> Model:
+    if backend is Backend.offline:
+        raise BadRequest("The offline backend is not part of this version yet.")
+    return AnthropicModel(
+        api_key=key,
+        auth_token=token,
+        base_url=options.base_url or os.environ.get("ANTHROPIC_BASE_URL"),
+        timeout_seconds=settings.timeout_seconds,
+    )
