@@ -43,7 +43,7 @@ lock: ## Choose versions anew and write constraints.txt
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/pip install --quiet --upgrade pip
 	$(VENV)/lock/bin/pip install --quiet -e '.[telemetry]' --group dev
-	$(VENV)/lock/bin/pip freeze --all --exclude-editable > constraints.txt
+	$(VENV)/lock/bin/pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
 
 clean:  ## Remove what setup, tests and runs have made
 	rm -rf $(VENV) tmp .pytest_cache .mypy_cache .ruff_cache .hypothesis
