@@ -33,7 +33,8 @@ _SHORT = 2
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What one request asks. `named` holds keys of steps, `named_triggers` keys of triggers."""
+    """What one request asks. `named` and `named_triggers` hold keys of steps and of triggers,
+    `words` the letters and digits of the whole request."""
 
     removes: bool = False
     points: bool = False
@@ -41,6 +42,7 @@ class Intent:
     named_triggers: frozenset[str] = frozenset()
     switches_on: bool = False
     switches_off: bool = False
+    words: str = ""
     about_triggers: bool = True
     about_paths: bool = True
 
@@ -57,6 +59,11 @@ class Intent:
     def may_remove_trigger(self, key: str, *, confirmed: bool) -> bool:
         """Whether leaving out trigger `key` is what was asked."""
         return self.removes and (confirmed or key in self.named_triggers)
+
+    def mentions(self, text: str) -> bool:
+        """Whether the request holds the words of `text`, whatever stands between them."""
+        words = "".join(_words(text))
+        return bool(words) and words in self.words
 
     def may_switch(self, to: bool, *, trigger: bool) -> bool:
         """Whether the request asks to switch a trigger (or else a path) on (`to`) or off."""
@@ -75,6 +82,7 @@ def read(request: str, steps: Iterable[Step] = (), triggers: Iterable[Trigger] =
         points=bool(POINTING.search(rest)),
         named=named,
         named_triggers=_named_triggers(text, rest, tuple(triggers)),
+        words="".join(_words(request)),
         switches_on=on,
         switches_off=off,
         about_triggers=schedule or not paths,

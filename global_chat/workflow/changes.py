@@ -1,0 +1,222 @@
+"""What changed between two workflows, one line a change, in the words of whoever draws them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from .parts import Edge, Step, Trigger
+
+if TYPE_CHECKING:
+    from .document import Workflow
+
+_CONDITIONS = {
+    "always": "always",
+    "on_job_success": "on success",
+    "on_job_failure": "on failure",
+    "js_expression": "on a condition",
+}
+
+
+def changes(
+    old: Workflow, new: Workflow, renamed: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """What `new` has that `old` has not, and the other way round, in the order of `new`.
+
+    Steps are the same when their ids are, else when their keys are, else when their names are,
+    else when their code is; `renamed` gives the new keys of old steps where they are known.
+    Nothing is said of what the parts do not show: comments, positions, credentials.
+    """
+    by_name, by_code = (lambda s: s.name), (lambda s: s.code if s.has_code else None)
+    steps = pairs(old.steps, new.steps, renamed or {}, by_name, by_code)
+    triggers = pairs(old.triggers, new.triggers, {}, lambda t: t.type)
+    if len(old.triggers) == len(new.triggers) == 1:
+        triggers = [(old.triggers[0], new.triggers[0])]
+    ends = _Ends(old, new, steps, triggers)
+    lines: list[str] = []
+    if old.name and new.name and old.name != new.name:
+        lines.append(f"Workflow renamed from {old.name} to {new.name}")
+    for before, after in steps:
+        lines += _step(before, after)
+    for start, now in triggers:
+        lines += _trigger(start, now)
+    lines += ends.edges(old.edges, new.edges)
+    return tuple(lines)
+
+
+def changed_lines(before: str, after: str) -> tuple[int, int]:
+    """How many lines `after` adds to `before` and how many it takes away."""
+    old, new = before.splitlines(), after.splitlines()
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    old, new = old[same:], new[same:]
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    blocks = SequenceMatcher(None, old, new, autojunk=len(old) > 2_000).get_matching_blocks()
+    kept = sum(block.size for block in blocks)
+    return len(new) - kept, len(old) - kept
+
+
+def adaptor_name(adaptor: str | None) -> str:
+    """`@openfn/language-http@6.5.4` → `http@6.5.4`."""
+    return (adaptor or "no adaptor").removeprefix("@openfn/language-")
+
+
+P = TypeVar("P", Step, Trigger)
+Pair: TypeAlias = "tuple[P | None, P | None]"
+
+
+def pairs(
+    old: Sequence[P],
+    new: Sequence[P],
+    renamed: Mapping[str, str],
+    *marks: Callable[[P], str | None],
+) -> list[Pair[P]]:
+    """Which part of `new` is which of `old`: as `renamed` says, by id, by key, then by each of
+    `marks`, where these are unique.
+
+    Parts of `old` that went come last, with None beside them; new ones have None before them.
+    """
+    by_key = {part.key: part for part in new}
+    partner = {id(by_key[renamed[p.key]]): p for p in old if renamed.get(p.key) in by_key}
+    left = [part for part in old if renamed.get(part.key) not in by_key]
+    for mark in (lambda p: p.id, lambda p: p.key, *marks):
+        often = Counter(mark(part) for part in left)
+        by_mark = {mark(p): p for p in left if mark(p) and often[mark(p)] == 1}
+        for part in new:
+            found = by_mark.pop(mark(part), None) if id(part) not in partner else None
+            if found is not None:
+                partner[id(part)] = found
+        gone = {id(part) for part in partner.values()}
+        left = [part for part in left if id(part) not in gone]
+    together: list[Pair[P]] = [(partner.get(id(part)), part) for part in new]
+    return together + [(part, None) for part in left]
+
+
+def _step(old: Step | None, new: Step | None) -> Iterator[str]:
+    if new is None:
+        yield f"Removed step {old.name if old else ''}"
+    elif old is None:
+        yield f"Added step {new.name} ({adaptor_name(new.adaptor).rsplit('@', 1)[0]})"
+        if new.has_code:
+            yield _code(new.name, "", new.code or "")
+    else:
+        if old.name != new.name:
+            yield f"Renamed step {old.name} to {new.name}"
+        elif old.key != new.key:
+            yield f"Key of step {new.name} changed from {old.key} to {new.key}"
+        if old.adaptor != new.adaptor:
+            was, now = adaptor_name(old.adaptor), adaptor_name(new.adaptor)
+            yield f"Adaptor of {new.name} changed from {was} to {now}"
+        if old.code_path != new.code_path:
+            yield f"Code of {new.name} now comes from {new.code_path or 'the document itself'}"
+        elif (old.code or "") != (new.code or ""):
+            yield _code(new.name, old.code or "", new.code or "")
+
+
+def _code(name: str, before: str, after: str) -> str:
+    added, removed = changed_lines(before, after)
+    return f"Code of {name} changed (+{added} −{removed})"
+
+
+def _trigger(old: Trigger | None, new: Trigger | None) -> Iterator[str]:
+    if new is None:
+        yield f"Removed trigger {old.key if old else ''}"
+        return
+    if old is None:
+        schedule = f" `{new.cron_expression}`" if new.cron_expression else ""
+        yield f"Added trigger {new.key} ({new.type}{schedule}, {_switched(new.enabled)})"
+        return
+    if old.key != new.key and old.type == new.type:
+        yield f"Renamed trigger {old.key} to {new.key}"
+    if old.type != new.type:
+        schedule = f" (`{new.cron_expression}`)" if new.cron_expression else ""
+        yield f"Trigger changed from {old.type} to {new.type}{schedule}"
+    elif old.cron_expression != new.cron_expression:
+        yield f"Schedule changed from `{old.cron_expression}` to `{new.cron_expression}`"
+    if (old.enabled is not False) != (new.enabled is not False):
+        yield f"Trigger {new.key} switched {_switched(new.enabled)}"
+
+
+def _switched(enabled: bool | None) -> str:
+    return "off" if enabled is False else "on"
+
+
+class _Ends:
+    """Compares edges by the parts at their ends, so that a renamed step's paths stay the same."""
+
+    def __init__(
+        self,
+        old: Workflow,
+        new: Workflow,
+        steps: Iterable[tuple[Step | None, Step | None]],
+        triggers: Iterable[tuple[Trigger | None, Trigger | None]],
+    ) -> None:
+        self._step_now = {a.key: b.key for a, b in steps if a and b}
+        self._trigger_now = {a.key: b.key for a, b in triggers if a and b}
+        self._old_names = {step.key: step.name for step in old.steps}
+        self._new_names = {step.key: step.name for step in new.steps}
+        self._gone = {step.key for step in old.steps} - self._step_now.keys()
+        self._gone_triggers = {t.key for t in old.triggers} - self._trigger_now.keys()
+
+    def edges(self, old: Iterable[Edge], new: Iterable[Edge]) -> Iterator[str]:
+        before: dict[tuple[str, str | None, str | None], list[Edge]] = {}
+        for edge in old:
+            before.setdefault(self._ends_now(edge), []).append(edge)
+        for edge in new:
+            kind = "trigger" if edge.source_trigger else "step"
+            same = before.get((kind, edge.source_trigger or edge.source_step, edge.target))
+            path = _path(edge, self._new_names)
+            if same:
+                yield from _edge(path, same.pop(0), edge)
+            else:
+                yield f"Added path {path} ({_condition(edge)})"
+                if edge.enabled is False:
+                    yield f"Path {path} switched off"
+        for edge in (edge for rest in before.values() for edge in rest):
+            if not self._implied(edge):
+                yield f"Removed path {_path(edge, self._old_names)}"
+
+    def _ends_now(self, edge: Edge) -> tuple[str, str | None, str | None]:
+        """Where the old `edge` runs in terms of the new keys."""
+        if edge.source_trigger:
+            source = self._trigger_now.get(edge.source_trigger, edge.source_trigger)
+        else:
+            source = self._step_now.get(edge.source_step or "", edge.source_step or "")
+        kind = "trigger" if edge.source_trigger else "step"
+        return (
+            kind,
+            source or None,
+            self._step_now.get(edge.target or "", edge.target or "") or None,
+        )
+
+    def _implied(self, edge: Edge) -> bool:
+        """A step or trigger that went takes its paths with it; nobody needs to be told."""
+        return (
+            edge.target in self._gone
+            or edge.source_step in self._gone
+            or edge.source_trigger in self._gone_triggers
+        )
+
+
+def _path(edge: Edge, names: dict[str, str]) -> str:
+    source = edge.source_trigger or names.get(edge.source_step or "", edge.source_step)
+    return f"{source or '?'} → {names.get(edge.target or '', edge.target or '?')}"
+
+
+def _condition(edge: Edge) -> str:
+    words = _CONDITIONS.get(edge.condition_type or "always", str(edge.condition_type))
+    expression = " ".join((edge.condition_expression or "").split())
+    return f"if `{expression}`" if edge.condition_type == "js_expression" and expression else words
+
+
+def _edge(path: str, old: Edge, new: Edge) -> Iterator[str]:
+    if _condition(old) != _condition(new):
+        yield f"Path {path} now runs {_condition(new)}"
+    if (old.condition_label or "") != (new.condition_label or ""):
+        yield f"Path {path} is now labelled {new.condition_label or 'nothing'}"
+    if (old.enabled is not False) != (new.enabled is not False):
+        yield f"Path {path} switched {_switched(new.enabled)}"
