@@ -1,0 +1,197 @@
+"""`global-chat docs ...`: the documentation that agents can look up, seen and filled by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from global_chat.contract.errors import TurnError
+
+if TYPE_CHECKING:
+    from global_chat.knowledge.library import Library, SyncResult
+
+docs_app = typer.Typer(
+    name="docs",
+    help="The documentation that answers are based on: search it, add your own, fetch adaptors'.",
+    no_args_is_help=True,
+)
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NPM_SECONDS = 15.0
+
+
+@docs_app.command()
+def add(
+    path: Annotated[Path, typer.Argument(help="A folder with Markdown or MDX, or one such file.")],
+) -> None:
+    """Index your own documentation. Run it again after changes: only those are read.
+
+    Example: global-chat docs add ../docs
+    """
+    with _library() as library:
+        report = library.add(path)
+    _say(
+        f"{report.name}: {report.added} pages added, {report.changed} changed, "
+        f"{report.removed} removed, {report.unchanged} as they were; {report.passages} passages."
+    )
+    for reason in report.skipped:
+        _say(f"left out: {reason}", err=True)
+
+
+@docs_app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question or a few words.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
+) -> None:
+    """Search the handbook, your own documentation and the adaptors' docs.
+
+    Example: global-chat docs search "fetch only new submissions"
+    """
+    with _library() as library:
+        found = asyncio.run(library.search(query, limit))
+    if as_json:
+        typer.echo(json.dumps([asdict(passage) for passage in found], ensure_ascii=False, indent=2))
+        return
+    if not found:
+        _say("Nothing was found. Try other words.", err=True)
+    for number, passage in enumerate(found, start=1):
+        _say(f"{number}. {passage.title}\n   {passage.source}\n\n{passage.text}\n")
+
+
+@docs_app.command("list")
+def list_() -> None:
+    """List what is indexed, your own folders first.
+
+    Example: global-chat docs list
+    """
+    with _library() as library:
+        sources = library.status().sources
+    for source in sources:
+        counts = f"{source.pages:>6} pages {source.passages:>7} passages"
+        _say(f"{source.kind:<10} {counts}  {source.name}")
+
+
+@docs_app.command()
+def remove(
+    path: Annotated[str, typer.Argument(help="A folder that was added, as `docs list` shows it.")],
+) -> None:
+    """Forget a folder that was added. The folder itself stays as it is.
+
+    Example: global-chat docs remove ../docs
+    """
+    with _library() as library:
+        library.remove(path)
+    _say(f"{path} is no longer indexed.")
+
+
+@docs_app.command()
+def status() -> None:
+    """Say where the database is, how large it is, what it holds and which registry is asked.
+
+    Example: global-chat docs status
+    """
+    from global_chat.knowledge.places import (  # noqa: PLC0415  as in _library
+        HOW_TO_SET,
+        registry_address,
+    )
+
+    with _library() as library:
+        found = library.status()
+    where = f"{found.path} ({found.size / 1e6:.1f} MB)" if found.path else "in memory only"
+    _say(f"database: {where}")
+    _say(f"passages: {sum(source.passages for source in found.sources)}")
+    _say(f"adaptors with docs: {', '.join(found.adaptors) or 'none; see `docs sync --help`'}")
+    _say(f"registry: {_without_login(registry_address(os.environ)) or HOW_TO_SET}")
+
+
+@docs_app.command()
+def sync(
+    adaptors: Annotated[
+        list[str] | None,
+        typer.Argument(help="Adaptors, such as http or @openfn/language-dhis2@8.2.1."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every adaptor that is known.")] = False,
+) -> None:
+    """Fetch adaptors' docs from the package registry; without names, renew those fetched before.
+
+    Example: global-chat docs sync http dhis2@8.2.1
+    """
+    from global_chat.knowledge.places import registry_address  # noqa: PLC0415  as in _library
+
+    registry = registry_address(os.environ) or _npm_registry()
+    with _library(registry) as library:
+        names = [a.package for a in library.catalogue] if every else list(adaptors or ())
+        results = asyncio.run(library.sync(names, _tell))
+    if not results:
+        _say("No adaptor's docs were fetched before. Name some: global-chat docs sync http")
+    failed = next((r.error for r in results if r.error is not None), None)
+    if failed is not None:
+        raise typer.Exit(failed.exit_code)
+
+
+def _tell(result: SyncResult) -> None:
+    if result.error is not None:
+        _say(f"{result.specifier}: failed. {result.error.message}", err=True)
+    else:
+        _say(f"{result.specifier}: {result.outcome}, {result.operations} operations")
+
+
+@contextmanager
+def _library(registry: str | None = None) -> Iterator[Library]:
+    """The user's library. A failure becomes its message and exit code, a note a line on stderr."""
+    # Kept off the start-up path of every other command.
+    from global_chat.knowledge.library import Library  # noqa: PLC0415
+    from global_chat.knowledge.places import cache_folder, clean_address  # noqa: PLC0415
+
+    library = Library(cache_folder(os.environ), registry=clean_address(registry))
+    try:
+        yield library
+    except TurnError as error:
+        _say(error.message, err=True)
+        raise typer.Exit(error.exit_code) from None
+    finally:
+        for note in library.notes:
+            _say(note, err=True)
+        library.close()
+
+
+def _npm_registry() -> str | None:
+    """The registry that an installed npm is set up for; None without npm."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return None
+    command = [npm, "config", "get", "registry"]
+    try:
+        # From the home folder, because a project's own .npmrc is not the user's choice.
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_NPM_SECONDS,
+            cwd=Path.home(),
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def _without_login(address: str | None) -> str | None:
+    return re.sub(r"(?<=//)[^/@]*@", "", address) if address else None
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Print text without what could steer a terminal: it may come from anywhere."""
+    typer.echo(_CONTROL.sub("", text), err=err)

@@ -1,0 +1,1 @@
+"""What agents can look up: documentation and adaptors, in one embedded database."""

@@ -1,0 +1,188 @@
+"""The library: everything that can be looked up, in one SQLite file in the user's cache.
+
+    library = Library(cache_folder(os.environ), registry=registry_address(os.environ))
+    found = await library.search("a cron cursor that survives a failed run")
+    found[0].title, found[0].source, found[0].text
+    docs = await library.adaptor_docs("@openfn/language-http@7.3.2", "send a PUT request")
+    docs.text      # for the <adaptor> block; "" when the step has no adaptor
+    docs.note      # a sentence for the trace, or None
+
+Opening costs nothing: the file is opened, and the handbook indexed, when they are first needed. The
+rest (`add`, `remove`, `status`, `sync`) is for the `docs` commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from global_chat.contract.errors import BadRequest
+
+from .adaptor_lookup import AdaptorLookup, SyncResult
+from .adaptor_shelf import AdaptorShelf
+from .adaptor_text import AdaptorText
+from .catalogue import Catalogue
+from .database import Database
+from .folders import FolderReader
+from .handbook import catalogue_documents, handbook_digest, handbook_documents
+from .indexing import IndexReport, digests, index_source, remove_source
+from .searching import Method, Passage, Vectors, search_passages
+
+__all__ = [
+    "AdaptorText",
+    "IndexReport",
+    "Library",
+    "Passage",
+    "SourceStatus",
+    "Status",
+    "SyncResult",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """One source of passages. `kind` is handbook, catalogue, folder or adaptor."""
+
+    kind: str
+    name: str
+    pages: int
+    passages: int
+    indexed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the library holds. `path` is None when it lives in memory only; `size` is in bytes."""
+
+    path: Path | None
+    size: int
+    sources: tuple[SourceStatus, ...]
+    adaptors: tuple[str, ...]
+
+
+class Library:
+    """See the module. `folder` None keeps everything in memory; `offline` never asks a registry.
+
+    `fetch_seconds` bounds what a turn waits for docs that are missing.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        registry: str | None = None,
+        offline: bool = False,
+        fetch_seconds: float = 4.0,
+        catalogue: Catalogue | None = None,
+    ) -> None:
+        self._database = Database(folder)
+        self._catalogue = catalogue or Catalogue.load()
+        self._vectors = Vectors()
+        self._shelf = AdaptorShelf(self._database)
+        self._adaptors = AdaptorLookup(
+            self._shelf, self._catalogue, None if offline else registry, fetch_seconds
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about a database that was rebuilt or cannot be written; usually none."""
+        return tuple(self._database.notes)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue, with the versions that a registry has told of."""
+        return self._catalogue.with_versions(self._shelf.known_versions())
+
+    async def search(
+        self, query: str, limit: int = 5, method: Method = "fused"
+    ) -> tuple[Passage, ...]:
+        """The passages that best answer a question, best first; none when nothing fits."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Passage, ...]:
+            self._refresh(connection)
+            return search_passages(connection, self._vectors, query, limit, method)
+
+        return await asyncio.to_thread(self._database.run, work)
+
+    async def adaptor_docs(self, specifier: str, request: str) -> AdaptorText:
+        """What is known about a step's adaptor, the parts that the request is about first.
+
+        Missing docs are asked of the registry once, within `fetch_seconds`; it never raises.
+        """
+        return await self._adaptors.text(specifier, request)
+
+    async def sync(
+        self, specifiers: Iterable[str] = (), tell: Callable[[SyncResult], None] = lambda _: None
+    ) -> tuple[SyncResult, ...]:
+        """Fetch adaptors' docs; without specifiers, the newest of each adaptor that is stored.
+
+        `tell` is called with each result as it is known. A failure of one is its result, not an
+        exception. Raises `BadRequest` when no registry is configured.
+        """
+        return await self._adaptors.sync(tuple(specifiers), tell)
+
+    def add(self, path: Path) -> IndexReport:
+        """Index a folder of Markdown or MDX, or one such file; only what changed since last time.
+
+        Raises `BadRequest` when there is nothing to read.
+        """
+        root = path.expanduser().resolve()
+        if not root.exists():
+            raise BadRequest(f"There is no file or folder {path}.")
+
+        def work(connection: sqlite3.Connection) -> IndexReport:
+            reader = FolderReader(root, digests(connection, str(root)))
+            found = list(reader.documents())
+            if not found and not reader.unchanged:
+                why = f" Left out: {'; '.join(reader.skipped[:3])}." if reader.skipped else ""
+                raise BadRequest(f"{path} holds no Markdown (.md, .mdx) to index.{why}")
+            report = index_source(connection, "folder", str(root), found, reader.unchanged)
+            return report.with_skipped(reader.skipped)
+
+        return self._database.run(work)
+
+    def remove(self, name: str) -> None:
+        """Forget a folder that was added, by its path. Raises `BadRequest` when it was not."""
+        names = {name, str(Path(name).expanduser().resolve())}
+        known = [source.name for source in self.status().sources if source.kind == "folder"]
+        found = next((folder for folder in known if folder in names), None)
+        if found is None:
+            instead = f" Added are: {', '.join(known)}." if known else " None was added."
+            raise BadRequest(f"{name} is not a folder that was added.{instead}")
+        self._database.run(lambda connection: remove_source(connection, found))
+
+    def status(self) -> Status:
+        """What is indexed and stored."""
+        rows, adaptors = self._database.run(self._contents)
+        sources = tuple(SourceStatus(*row) for row in rows)
+        return Status(self._database.path, self._database.size(), sources, adaptors)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _contents(
+        self, connection: sqlite3.Connection
+    ) -> tuple[list[tuple[str, str, int, int, str]], tuple[str, ...]]:
+        self._refresh(connection)
+        query = """SELECT kind, name, count(DISTINCT page.id), count(passage.id), indexed_at
+                   FROM source LEFT JOIN page ON page.source_id = source.id
+                   LEFT JOIN passage ON passage.page_id = page.id
+                   GROUP BY source.id ORDER BY kind <> 'folder', kind, name"""
+        stored = connection.execute("SELECT package || '@' || version FROM adaptor ORDER BY 1")
+        return connection.execute(query).fetchall(), tuple(row[0] for row in stored.fetchall())
+
+    def _refresh(self, connection: sqlite3.Connection) -> None:
+        """Index the handbook and the catalogue unless they are, as this program has them."""
+        digest = handbook_digest()
+        stored: Mapping[str, str] = dict(connection.execute("SELECT name, value FROM setting"))
+        if stored.get("handbook") == digest:
+            return
+        index_source(connection, "handbook", "handbook", handbook_documents())
+        index_source(connection, "catalogue", "catalogue", catalogue_documents(self._catalogue))
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES ('handbook', ?)", (digest,)
+        )

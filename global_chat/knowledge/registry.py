@@ -1,0 +1,179 @@
+"""An npm registry: which versions a package has, and one version's files, verified.
+
+Every call is bounded by the caller's `asyncio.timeout`. Failures are the contract's errors, and no
+message names the registry's full address, which may carry a login.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from global_chat.contract.errors import (
+    AuthError,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    ProviderError,
+    TimedOut,
+    TurnError,
+)
+
+from .adaptor_docs import AdaptorDocs
+from .adaptor_package import read_package
+from .specifier import Specifier, nearest_version, newest
+from .tarball import LARGEST_ARCHIVE, read_members, verify
+
+if TYPE_CHECKING:
+    import httpx2
+
+_LARGEST_LISTING = 10_000_000  # bytes of a package's list of versions
+_SILENCE = 20.0  # seconds
+_REDIRECTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One version in a registry: where its archive is and what it must hash to."""
+
+    version: str
+    archive: str
+    integrity: str | None
+    shasum: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A package's releases by version, and the version that the registry calls the latest."""
+
+    package: str
+    releases: Mapping[str, Release]
+    latest: str | None
+
+
+class Registry:
+    """A connection to one registry; use it as `async with Registry(address) as registry`."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+        self._host = urlsplit(address).hostname or "the registry"
+        self._client: httpx2.AsyncClient | None = None
+
+    async def __aenter__(self) -> Registry:
+        # 0.1 s, and only fetching documentation needs it.
+        import httpx2  # noqa: PLC0415
+
+        self._client = httpx2.AsyncClient(
+            timeout=_SILENCE, follow_redirects=True, max_redirects=_REDIRECTS
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def listing(self, package: str) -> Listing:
+        """What the registry has of a package. Raises `NotFound` when that is nothing."""
+        url = f"{self._address}/{quote(package, safe='@')}"
+        accept = "application/vnd.npm.install-v1+json, application/json;q=0.9"
+        content = await self._get(url, accept, _LARGEST_LISTING, package)
+        return _listing(content, package, self._address)
+
+    async def docs(self, listing: Listing, wanted: Specifier) -> AdaptorDocs:
+        """The documentation of one version; of the latest when none is wanted.
+
+        Raises `NotFound` with the nearest version when the registry does not have it.
+        """
+        version = wanted.version or listing.latest or newest(listing.releases)
+        release = listing.releases.get(version or "")
+        if release is None:
+            near = nearest_version(wanted.version, listing.releases)
+            instead = f" The nearest is {near}." if near else ""
+            raise NotFound(f"The registry has no version {version} of {wanted.package}.{instead}")
+        content = await self._get(release.archive, "*/*", LARGEST_ARCHIVE, str(wanted))
+        verify(content, release.integrity, release.shasum)
+        return read_package(read_members(content), listing.package, release.version)
+
+    async def _get(self, url: str, accept: str, largest: int, what: str) -> bytes:
+        import httpx2  # noqa: PLC0415  see __aenter__
+
+        assert self._client is not None, "use it as a context manager"
+        try:
+            async with self._client.stream("GET", url, headers={"accept": accept}) as response:
+                if response.status_code != 200:
+                    raise self._refusal(response.status_code, what)
+                content = bytearray()
+                async for chunk in response.aiter_bytes():
+                    content += chunk
+                    if len(content) > largest:
+                        raise ProviderError(f"The registry's answer for {what} is too large.")
+                return bytes(content)
+        except httpx2.TimeoutException as error:
+            raise TimedOut(f"The package registry {self._host} did not answer in time.") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise ConnectionFailed(
+                f"The package registry {self._host} cannot be reached ({type(error).__name__})."
+            ) from error
+
+    def _refusal(self, status: int, what: str) -> TurnError:
+        if status == 404:
+            return NotFound(f"The package registry {self._host} has no {what}.")
+        if status in (401, 403):
+            kind = AuthError if status == 401 else Forbidden
+            return kind(
+                f"The package registry {self._host} asks for a login, which is not supported."
+            )
+        return ProviderError(f"The package registry {self._host} answered {status} for {what}.")
+
+
+def _listing(content: bytes, package: str, address: str) -> Listing:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        data = None
+    versions = data.get("versions") if isinstance(data, dict) else None
+    if not isinstance(versions, dict):
+        raise ProviderError(f"The registry's answer for {package} cannot be read.")
+    releases = {
+        version: release
+        for version, entry in versions.items()
+        if isinstance(entry, dict) and (release := _release(version, entry, package, address))
+    }
+    tags = data.get("dist-tags")
+    latest = tags.get("latest") if isinstance(tags, dict) else None
+    return Listing(package, releases, latest if latest in releases else newest(releases))
+
+
+def _release(version: str, entry: dict[str, Any], package: str, address: str) -> Release | None:
+    dist = entry.get("dist")
+    if not isinstance(dist, dict):
+        return None
+    archive = dist.get("tarball")
+    if not isinstance(archive, str) or not _same_origin(archive, address):
+        # A mirror may repeat another registry's address; only the configured one is asked.
+        name = package.rpartition("/")[2]
+        archive = f"{address}/{quote(package, safe='@/')}/-/{name}-{quote(version)}.tgz"
+    integrity, shasum = dist.get("integrity"), dist.get("shasum")
+    return Release(
+        version,
+        archive,
+        integrity if isinstance(integrity, str) else None,
+        shasum if isinstance(shasum, str) else None,
+    )
+
+
+def _same_origin(url: str, address: str) -> bool:
+    try:
+        one, other = urlsplit(url), urlsplit(address)
+        return (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
+    except ValueError:
+        return False

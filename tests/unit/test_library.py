@@ -1,0 +1,246 @@
+"""The library's database: there from the first run, and never the reason why a turn fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from global_chat.knowledge import embeddings
+from global_chat.knowledge.library import Library, Passage
+from global_chat.knowledge.places import cache_folder, registry_address
+from global_chat.knowledge.reference import Reference, passages_text
+
+pytestmark = pytest.mark.unit
+
+CURSOR = "fetch only records that are new since the last run"
+
+
+def sources(passages: tuple[Passage, ...]) -> list[str]:
+    return [passage.source for passage in passages]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Library:
+    return Library(None)
+
+
+async def test_the_handbook_answers_from_the_first_run(tmp_path: Path) -> None:
+    found = await Library(tmp_path).search(CURSOR)
+    assert found[0].source == "handbook/cursors.md"
+    assert "cursor(" in found[0].text
+    assert (tmp_path / "knowledge.db").is_file()
+
+
+async def test_what_one_process_indexed_the_next_one_finds(tmp_path: Path) -> None:
+    first = Library(tmp_path)
+    page = tmp_path / "own" / "clinic.md"
+    page.parent.mkdir()
+    page.write_text("# Clinic codes\n\nThe walrus protocol is used in Quelimane.")
+    first.add(page.parent)
+    first.close()
+    second = Library(tmp_path)
+    assert (await second.search("walrus protocol"))[0].title == "Clinic codes"
+    assert second.notes == ()
+
+
+async def test_a_changed_handbook_is_indexed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await Library(tmp_path).search(CURSOR)
+    monkeypatch.setattr(
+        "global_chat.knowledge.handbook.handbook_files",
+        lambda: {"new.md": b"---\ntitle: Quokka rules\n---\nQuokkas are fed at noon."},
+    )
+    library = Library(tmp_path)
+    assert (await library.search("quokka"))[0].source == "handbook/new.md"
+    pages = {s.name: s.pages for s in library.status().sources}
+    assert pages["handbook"] == 1
+
+
+async def test_a_file_that_is_no_database_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "knowledge.db").write_bytes(b"not a database at all" * 500)
+    library = Library(tmp_path)
+    assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
+    assert "damaged" in library.notes[0]
+
+
+async def test_damage_that_shows_late_is_repaired_and_lost_folders_are_named(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "a.md").write_text("# Otters\n\n" + "Otters swim. " * 20_000)
+    library = Library(tmp_path)
+    library.add(own)
+    library.status()
+    library.close()
+    with sqlite3.connect(tmp_path / "knowledge.db") as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    path = tmp_path / "knowledge.db"
+    content = bytearray(path.read_bytes())
+    # The first pages hold the schema and the sources; what lies behind them is overwritten.
+    content[16 * 4096 :] = os.urandom(len(content) - 16 * 4096)
+    path.write_bytes(content)
+    library = Library(tmp_path)
+    assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
+    assert str(own) in " ".join(library.notes)
+
+
+async def test_a_database_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "knowledge.db") as file:
+        file.execute("PRAGMA user_version = 999")
+        file.execute("CREATE TABLE source (kind TEXT, name TEXT)")
+        file.execute("INSERT INTO source VALUES ('folder', '/home/me/docs')")
+    file.close()
+    library = Library(tmp_path)
+    assert await library.search(CURSOR)
+    assert "another version" in library.notes[0] and "/home/me/docs" in library.notes[0]
+
+
+async def test_a_cache_that_cannot_be_made_costs_nothing_but_a_note(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    library = Library(tmp_path / "file" / "cache")
+    assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
+    assert "cannot be written" in library.notes[0]
+    assert library.status().path is None
+
+
+_READ_ONLY = """
+import asyncio, os, sys
+from pathlib import Path
+from global_chat.knowledge.library import Library
+asyncio.run(Library(None).search("walrus"))  # reads the program's own files as whoever may
+if os.getuid() == 0:
+    os.setgid(65534); os.setuid(65534)
+library = Library(Path(sys.argv[1]))
+print(asyncio.run(library.search("walrus protocol"))[0].title)
+print(*library.notes)
+"""
+
+
+def test_a_read_only_database_is_still_read(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    own = tmp_path / "walrus.md"
+    own.write_text("# Walrus\n\nThe walrus protocol.")
+    library = Library(folder)
+    library.add(own)
+    library.close()
+    for path in folder.iterdir():
+        path.chmod(0o444)
+    folder.chmod(0o555)
+    for above in (tmp_path, *list(tmp_path.parents)[:2]):
+        above.chmod(above.stat().st_mode | 0o055)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _READ_ONLY, str(folder)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    finally:
+        folder.chmod(0o755)
+    assert done.stdout.splitlines()[0] == "Walrus", done.stderr
+    assert "cannot be written" in done.stdout
+
+
+def test_many_threads_may_search_at_once(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: asyncio.run(library.search(CURSOR)), range(24)))
+    assert {sources(passages)[0] for passages in found} == {"handbook/cursors.md"}
+
+
+def test_several_processes_may_make_the_database_at_once(tmp_path: Path) -> None:
+    code = (
+        "import asyncio,sys; from pathlib import Path\n"
+        "from global_chat.knowledge.library import Library\n"
+        "library = Library(Path(sys.argv[1]))\n"
+        f"print(asyncio.run(library.search({CURSOR!r}))[0].source, *library.notes)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    printed = [process.communicate()[0].strip() for process in running]
+    assert printed == ["handbook/cursors.md"] * 3
+
+
+async def test_without_embeddings_search_goes_by_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeddings.load_embedder.cache_clear()
+    monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
+    try:
+        library = Library(tmp_path)
+        assert sources(await library.search("basic authentication for a webhook"))[0] == (
+            "handbook/webhook-security.md"
+        )
+        assert await library.search("webhook", method="meaning") == ()
+    finally:
+        embeddings.load_embedder.cache_clear()
+
+
+@settings(max_examples=60, deadline=None)
+@given(query=st.text(max_size=200))
+def test_any_text_is_a_question(shared: Library, query: str) -> None:
+    found = asyncio.run(shared.search(query, limit=3))
+    assert len(found) <= 3
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "a AND", "NEAR(", "title:*", "' OR 1=1 --", "\0", "{}[]", "x" * 100_000, "NOT"]
+)
+async def test_search_syntax_is_only_text(shared: Library, query: str) -> None:
+    await shared.search(query)
+
+
+@pytest.mark.parametrize("query", ["", "   ", "!?!", "—"])
+async def test_a_question_without_words_finds_nothing(shared: Library, query: str) -> None:
+    assert await shared.search(query) == ()
+
+
+async def test_a_long_page_does_not_fill_the_result(tmp_path: Path) -> None:
+    sections = "".join(f"## Part {n}\n\nZebra crossing number {n}.\n\n" for n in range(20))
+    (tmp_path / "zebra.md").write_text(f"# Zebra\n\n{sections}")
+    library = Library(None)
+    library.add(tmp_path)
+    found = await library.search("zebra crossing", limit=5)
+    assert sum(passage.source.endswith("zebra.md") for passage in found) == 2
+
+
+async def test_agents_read_titles_sources_and_texts() -> None:
+    reference = Reference(Library(None))
+    text = await reference.search(CURSOR)
+    assert text.startswith("## cursor, fetching only what is new\nSource: handbook/cursors.md\n\n")
+    assert passages_text([]).startswith("Nothing in the documentation answers this.")
+    assert "http@7.3.2" in reference.adaptor_lines()
+    assert "7.3.2" in reference.adaptor_versions()["@openfn/language-http"]
+    long = passages_text([Passage("t", "s", "line\n" * 5_000)])
+    assert len(long) < 4_200 and "left out" in long
+
+
+def test_the_cache_is_where_the_variable_says() -> None:
+    assert cache_folder({"GLOBAL_CHAT_CACHE": "/data/cache"}) == Path("/data/cache")
+    assert cache_folder({}).name == "global-chat"
+
+
+def test_the_registry_comes_from_the_environment_or_npms_own_file(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    assert registry_address(home) is None
+    (tmp_path / ".npmrc").write_text(
+        "; a comment\nregistry=https://one.test/npm/\n"
+        "@openfn:registry=https://${WHERE}.test\n//two.test/:_authToken=secret\n"
+    )
+    assert registry_address({**home, "WHERE": "two"}) == "https://two.test"
+    named = {**home, "NPM_CONFIG_REGISTRY": "http://127.0.0.1:4873/"}
+    assert registry_address(named) == "http://127.0.0.1:4873"
+    named["GLOBAL_CHAT_REGISTRY"] = "https://three.test/"
+    assert registry_address(named) == "https://three.test"
+    for wrong in ("ftp://x.test", "file:///etc/passwd", "undefined", "https://"):
+        assert registry_address({**home, "GLOBAL_CHAT_REGISTRY": wrong}) is None
