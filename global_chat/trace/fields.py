@@ -19,7 +19,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.usage import Usage
 
-#: Reasons may quote what a model wrote; this many characters tell which kind of failure it was.
+#: Reasons may go on to quote what a model wrote; their beginning tells the kind of failure.
 MAX_REASON = 300
 
 
@@ -80,7 +80,8 @@ def of_stitch(event: Stitched) -> dict[str, Any]:
 
 
 def shortened(text: str | None) -> str | None:
-    """`text`, cut to `MAX_REASON` characters with a mark."""
-    if text is None or len(text) <= MAX_REASON:
-        return text
-    return text[: MAX_REASON - 1] + "…"
+    """The first line of `text`, cut to `MAX_REASON` characters with a mark."""
+    if text is None:
+        return None
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "…"

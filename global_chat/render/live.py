@@ -1,0 +1,191 @@
+"""The live view of a terminal: what is happening now, the answer, the changes, one closing line.
+
+Whatever is complete is printed and scrolls away like any output; only the end that still moves is
+drawn again and again, so a long answer neither flickers nor is cut at the screen's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TextIO
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from global_chat.contract.errors import TurnError
+from global_chat.contract.events import (
+    Changes,
+    Event,
+    Status,
+    TextDelta,
+    TextEnded,
+    TextRestarted,
+    TurnEnded,
+    TurnFailed,
+    Warned,
+)
+
+from .diffs import diff_view
+from .markdown import StreamedMarkdown, as_markdown
+from .renderer import Renderer
+from .safe_text import clean, one_line
+from .screen import Size, Tail, console_on, moving_region, spinner_on, status_text
+from .stream import Stream
+from .wording import RESTARTED, Closing, error_text, warning_line
+
+#: Rows of the screen that the moving end of an answer leaves free.
+_FREE_ROWS = 4
+
+_Section = Literal["status", "text", "changes", "closing"]
+
+
+class Live(Renderer):
+    """Draws a turn with Rich. Status lines stay, so that one can read what was done."""
+
+    def __init__(
+        self,
+        out: TextIO | None,
+        err: TextIO | None,
+        *,
+        colours: bool = True,
+        stream: bool = True,
+        animate: bool = True,
+        size: Size | None = None,
+    ) -> None:
+        """Without `stream`, the answer is shown when it is whole. The rest is as in `screen`."""
+        super().__init__(err)
+        self._console = console_on(Stream(out), colours, size)
+        self._errors = console_on(self._err, colours, size)
+        self._region = moving_region(self._console, self._moving_part, animate=animate)
+        self._spinner = spinner_on(self._console)
+        self._stream = stream
+        self._closing = Closing()
+        self._section: _Section | None = None
+        self._status = ""
+        self._status_printed = False
+        self._answer = StreamedMarkdown()
+        self._answered = self._in_block = self._block_printed = False
+        self._changes: Changes | None = None
+        self._over = False
+
+    def __call__(self, event: Event) -> None:
+        self._closing(event)
+        match event:
+            case Status(text=text):
+                self._print_status()
+                self._status, self._status_printed = one_line(text), False
+            case TextDelta(text=text) if self._stream:
+                self._text(text)
+            case TextRestarted() if self._in_block:
+                self._restart()
+            case TextEnded():
+                self._end_block()
+            case Warned():
+                self._print_status()
+                self._print("status", Text(warning_line(event), style="yellow"))
+            case Changes():
+                self._changes = event
+            case TurnEnded(response=response):
+                if not self._answered:
+                    self._text(response.response)
+                self._end()
+                self._print_changes()
+            case TurnFailed():
+                self._end()
+
+    def __enter__(self) -> Self:
+        self._region.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._end()
+        finally:
+            self._region.stop()
+
+    def note(self, line: str) -> None:
+        if self._err.isatty():
+            self._print_status()
+            self._print("status", Text(clean(line), style="dim"))
+        else:
+            super().note(line)
+
+    def failed(self, error: TurnError) -> None:
+        if self._err.isatty():
+            apart = [Text()] if self._section else []
+            self._errors.print(Group(*apart, Text(error_text(error), style="red")))
+        else:
+            super().failed(error)
+
+    def finish(self, files: Sequence[Path], seconds: float) -> None:
+        text = self._closing.text(files, seconds)
+        self._print("closing", Text(text, style="dim", overflow="fold"))
+
+    def _moving_part(self) -> RenderableType:
+        rows, columns = self._console.height, self._console.width
+        parts: list[RenderableType] = []
+        if self._answer.rest.strip():
+            window = self._answer.window(rows, columns)
+            parts += [Text(), Tail(as_markdown(window), max(1, rows - _FREE_ROWS))]
+        if not self._over:
+            words = "Writing" if self._in_block else self._status or "Working"
+            self._spinner.update(text=status_text(words))
+            apart = bool(parts) or self._section == "text"
+            parts += [Text(), self._spinner] if apart else [self._spinner]
+        return Group(*parts)
+
+    def _text(self, text: str) -> None:
+        self._print_status()
+        self._answered = self._in_block = True
+        self._print_blocks(self._answer.add(text))
+
+    def _end_block(self) -> None:
+        if self._in_block:
+            self._print_blocks(self._answer.end())
+            self._in_block = self._block_printed = False
+            self._status = ""
+
+    def _end(self) -> None:
+        """Nothing moves any more; what moved until now stays as it is."""
+        self._over = True
+        self._end_block()
+        self._print_status()
+
+    def _restart(self) -> None:
+        """What is printed stays, with a word on it; what only moved is simply drawn anew."""
+        self._answer = StreamedMarkdown()
+        if self._block_printed:
+            self._print("text", Text(RESTARTED, style="dim"))
+
+    def _print_blocks(self, blocks: Sequence[str]) -> None:
+        for block in blocks:
+            self._block_printed = True
+            self._print("text", as_markdown(block))
+
+    def _print_status(self) -> None:
+        """Leave the status that moved until now as a line, before something else is printed."""
+        if self._status and not self._status_printed:
+            self._status_printed = True
+            self._print("status", Text(f"· {self._status}", style="dim"))
+
+    def _print_changes(self) -> None:
+        if self._changes is None:
+            return
+        for step in self._changes.steps:
+            self._print("changes", diff_view(step))
+        lines = [Text(f" • {one_line(line)}") for line in self._changes.summary]
+        if lines:
+            self._print("changes", Group(*lines))
+
+    def _print(self, section: _Section, part: RenderableType) -> None:
+        """Print above the moving part, apart from what is of another kind."""
+        together = self._section is None or section == self._section == "status"
+        self._section = section
+        self._console.print(part if together else Group(Text(), part))
