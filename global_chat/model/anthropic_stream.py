@@ -1,0 +1,153 @@
+"""Gathers the events of one streamed answer into a `Reply`.
+
+Blocks stay as they came, unknown kinds included, because they go back to the provider in the
+next request of a loop. Nothing is repaired: a tool call whose input was cut is marked as cut.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from global_chat.contract.usage import Usage
+
+from .characters import Joiner, whole_value
+from .seam import Block, Reply, TextPiece
+
+#: Stop reasons that may cut the last block short.
+CUTTING = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
+
+#: In a tool call: its input as it arrived, when that cannot be trusted. `input` is then empty.
+RAW_INPUT = "_raw_input"
+
+
+class ReplyBuilder:
+    """One answer as it grows. Feed it every event in order; read `reply` when it is `finished`."""
+
+    def __init__(self, model: str) -> None:
+        self.finished = False
+        self._model = model
+        self._blocks: list[Block] = []
+        self._places: dict[int, int] = {}
+        self._joiners: dict[int, Joiner] = {}
+        self._raw_inputs: dict[int, list[str]] = {}
+        self._stop_reason: str | None = None
+        self._counts: dict[str, int] = {}
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens so far; what the provider did not mention counts as 0."""
+        return Usage(**self._counts)
+
+    def feed(self, event: dict[str, Any]) -> TextPiece | None:
+        """Take in one event, known or not; the piece of visible text that it brought, if any."""
+        match event.get("type"):
+            case "message_start":
+                message = _object(event.get("message"))
+                self._model = str(message.get("model") or self._model)
+                self._count(message.get("usage"))
+            case "content_block_start":
+                return self._start(event)
+            case "content_block_delta":
+                return self._grow(event)
+            case "content_block_stop":
+                return self._end(event)
+            case "message_delta":
+                reason = _object(event.get("delta")).get("stop_reason")
+                self._stop_reason = reason if isinstance(reason, str) else self._stop_reason
+                self._count(event.get("usage"))
+            case "message_stop":
+                self.finished = True
+        return None
+
+    def reply(self) -> Reply:
+        """The complete message. A tool call that was cut has its text in `RAW_INPUT` instead."""
+        for place, pieces in self._raw_inputs.items():
+            last = place == len(self._blocks) - 1
+            cut = last and self._stop_reason in CUTTING
+            self._blocks[place].update(_tool_input("".join(pieces), cut))
+        content = tuple(whole_value(block) for block in self._blocks)
+        return Reply(content, self._stop_reason, self.usage, self._model)
+
+    def _count(self, usage: Any) -> None:
+        """Counts are running totals, repeated by later events: the highest is the total."""
+        for name in Usage.model_fields:
+            value = _object(usage).get(name)
+            if isinstance(value, int) and not isinstance(value, bool):
+                self._counts[name] = max(value, self._counts.get(name, 0))
+
+    def _start(self, event: dict[str, Any]) -> TextPiece | None:
+        place = len(self._blocks)
+        self._places[_index(event)] = place
+        block = dict(_object(event.get("content_block")))
+        if block.get("type") != "text":
+            if block.get("type") in ("tool_use", "server_tool_use"):
+                self._raw_inputs[place] = []
+            self._blocks.append(block)
+            return None
+        self._blocks.append({**block, "text": ""})
+        return self._write(place, _text(block, "text"))
+
+    def _grow(self, event: dict[str, Any]) -> TextPiece | None:
+        delta = _object(event.get("delta"))
+        place = self._places.get(_index(event))
+        if place is None:
+            return None
+        block = self._blocks[place]
+        match delta.get("type"):
+            case "text_delta":
+                return self._write(place, _text(delta, "text"))
+            case "input_json_delta":
+                self._raw_inputs.setdefault(place, []).append(_text(delta, "partial_json"))
+            case "thinking_delta":
+                block["thinking"] = _text(block, "thinking") + _text(delta, "thinking")
+            case "signature_delta":
+                block["signature"] = delta.get("signature")
+            case "citations_delta":
+                block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+        return None
+
+    def _end(self, event: dict[str, Any]) -> TextPiece | None:
+        place = self._places.get(_index(event))
+        joiner = self._joiners.pop(place, None) if place is not None else None
+        return self._show(place, joiner.rest()) if place is not None and joiner else None
+
+    def _write(self, place: int, text: str) -> TextPiece | None:
+        return self._show(place, self._joiners.setdefault(place, Joiner()).join(text))
+
+    def _show(self, place: int, text: str) -> TextPiece | None:
+        if not text:
+            return None
+        self._blocks[place]["text"] = _text(self._blocks[place], "text") + text
+        return TextPiece(text, place)
+
+
+def _index(event: dict[str, Any]) -> int:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _text(holder: dict[str, Any], key: str) -> str:
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _tool_input(raw: str, cut: bool) -> Block:
+    """What the pieces of a tool input come to; none leave the input that the block began with."""
+    if cut:
+        return {"input": {}, RAW_INPUT: raw}
+    if not raw:
+        return {}
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return {"input": {}, RAW_INPUT: raw}
+    return {"input": value} if isinstance(value, dict) else {"input": {}, RAW_INPUT: raw}
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,1 @@
+"""Turns from end to end, with every model call scripted or served on this machine."""
