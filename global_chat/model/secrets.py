@@ -39,7 +39,7 @@ _QUOTED = re.compile(
 )
 #: Without quotes only a value that holds a digit and is no path of names: the rest may be code.
 _BARE = re.compile(
-    rf"(\b(?:{_NAMES})\s*[:=]\s*)"
+    rf"((?:{_NAMES})\s*[:=]\s*)"
     r"(?![A-Za-z_$][\w$]*(?:\.[\w$]+)+)(?=\S{0,80}\d)[^\s\"'`,;(){}<>\[\]$&]{6,}",
     re.IGNORECASE,
 )

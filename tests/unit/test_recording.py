@@ -221,6 +221,24 @@ async def test_no_secret_is_in_a_recording() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("db_password=Pa55word1", "Pa55"),
+        ('dbPassword: "long secret"', "long secret"),
+        ('{\\"api_key\\": \\"abcdefgh\\"}', "abcdefgh"),
+        ("curl -H 'x-api-key: 0123456789'", "0123456789"),
+        ("Authorization: Basic dXNlcjpwYXNz==", "dXNlcjpwYXNz"),
+        ("postgres://ops:hunter2@db/x", "hunter2"),
+        ("ghp_abcdefghijklmnopqrst", "ghp_"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
+    ],
+)
+def test_what_looks_like_a_secret_goes(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in scrub(text)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "get('/a', { headers: { Authorization: `Bearer ${state.configuration.token}` } });",
