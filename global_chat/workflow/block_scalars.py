@@ -29,23 +29,22 @@ def block_end(text: str, start: int, end: int) -> int:
     those are content; otherwise only lines of spaces that reach beyond the content's indent are.
     """
     header_start, header_end = header_span(text, start, end)
-    found = _LINE_END.search(text, header_end, end)
-    first_line = found.start() if found else end
-    end = _before_break(text, first_line, end)
     if "+" in text[header_start:header_end]:
-        return end
-    indent: int | None = -1
-    while end > first_line:
-        line_start = max(text.rfind("\n", first_line, end), text.rfind("\r", first_line, end)) + 1
-        blank = text[line_start:end]
-        if blank.strip(" "):
-            return end
-        if indent == -1:
-            indent = content_indent(text, start, end)
-        if indent is not None and len(blank) > indent:
-            return end
-        end = _before_break(text, first_line, line_start)
-    return first_line
+        return _before_break(text, header_end, end)
+    first_line = _line_end(text, header_end, end)
+    last = first_line + len(text[first_line:end].rstrip(" \r\n"))
+    indent = content_indent(text, start, last)
+    last = _line_end(text, last, end)
+    if indent is None or last == end:
+        return last
+    deeper = re.compile(rf"[\r\n] {{{indent + 1},}}(?=[\r\n]|\Z)")
+    return max((m.end() for m in deeper.finditer(text, last, end)), default=last)
+
+
+def _line_end(text: str, start: int, end: int) -> int:
+    """The first line break from `start`, or `end`."""
+    found = _LINE_END.search(text, start, end)
+    return found.start() if found else end
 
 
 def _before_break(text: str, start: int, end: int) -> int:

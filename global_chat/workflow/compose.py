@@ -21,10 +21,13 @@ from .source import BOM, Source
 from .syntax_errors import refusal, syntax_refusal
 
 MAX_CHARACTERS = 20_000_000
-MAX_NODES = 1_000_000
+MAX_NODES = 500_000
 MAX_DEPTH = 100
-#: The slower parser is not asked about texts that would take it many seconds.
-MAX_SECOND_OPINION = 1_000_000
+#: The slower parser reads some 100,000 characters a second: longer texts are only given to it for
+#: what libyaml is known to refuse although YAML 1.2 allows it.
+MAX_SECOND_OPINION = 200_000
+MAX_KNOWN_REFUSAL = 2_000_000
+_KNOWN_REFUSALS = ("found a tab character", "Unicode character escape")
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_LINE_ENDS = "\x85\u2028\u2029"
@@ -44,7 +47,8 @@ def compose(source: Source) -> Node | None:
     try:
         return _Composer(source).run(_libyaml)
     except (yaml.YAMLError, UnicodeEncodeError) as error:
-        if len(source.text) > MAX_SECOND_OPINION:
+        known = any(words in str(error) for words in _KNOWN_REFUSALS)
+        if len(source.text) > (MAX_KNOWN_REFUSAL if known else MAX_SECOND_OPINION):
             raise syntax_refusal(source, error) from None
     return _second_opinion(source)
 

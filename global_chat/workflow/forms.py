@@ -7,6 +7,7 @@ only reads works from the parts, and knows no form.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -18,6 +19,9 @@ from .source import Source
 from .syntax_errors import refusal
 
 P = TypeVar("P", Step, Trigger, Edge)
+
+#: More steps or edges than this are no workflow: aliases can make millions out of a short text.
+MAX_PARTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,17 @@ class Layout:
         return next((s for s in self.steps if s.part.key == key), None)
 
 
+def check_number(parts: Sized) -> None:
+    """Raises InvalidWorkflow when there are more than `MAX_PARTS`."""
+    if len(parts) > MAX_PARTS:
+        raise unusable(f"The workflow document has more than {MAX_PARTS:,} steps or paths.")
+
+
 def code_of(body: Content | None) -> str | None:
     """A body's text with `\\n` line ends; None when it is absent, null or no text."""
     if not isinstance(body, Scalar):
         return None
-    return body.text.replace("\r\n", "\n")
+    return body.text.replace("\r\n", "\n") if "\r" in body.text else body.text
 
 
 def key_text(source: Source, entry: Entry) -> str:
@@ -85,11 +95,12 @@ def key_text(source: Source, entry: Entry) -> str:
 def section(source: Source, root: Mapping, name: str) -> list[Entry]:
     """The entries of `jobs`, `triggers` or `edges`; none when it is absent, null or an empty list.
 
-    Raises InvalidWorkflow when it is something else than a mapping.
+    Raises InvalidWorkflow when it is something else than a mapping, or has too many entries.
     """
     entry = root.own.get(name)
     value = resolve(entry.value) if entry else None
     if isinstance(value, Mapping):
+        check_number(value.entries)
         return value.entries
     if entry and value and not is_nothing(value):
         raise refusal(source, entry.value.start, f"`{name}` must hold a mapping of names to parts.")

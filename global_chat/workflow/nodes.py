@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from global_chat.contract.errors import InvalidWorkflow
 
 #: More merged mappings than this behind one step are an attack, not a shared setting.
-MAX_MERGES = 100
+MAX_MERGES = 50
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})

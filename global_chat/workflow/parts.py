@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import StringIO
 from typing import Literal
 
 Severity = Literal["error", "warning"]
@@ -28,8 +29,8 @@ class Step:
     @property
     def has_code(self) -> bool:
         """Whether the body holds more than blanks and the empty-step marker."""
-        lines = [line.strip() for line in (self.code or "").splitlines()]
-        return any(line and not line.lower().startswith("// add operations here") for line in lines)
+        lines = (line.strip().lower() for line in StringIO(self.code or "", newline=None))
+        return any(line and not line.startswith("// add operations here") for line in lines)
 
 
 @dataclass(frozen=True, slots=True)

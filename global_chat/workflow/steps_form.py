@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from .forms import Layout, Placed, code_of, is_nothing, key_text
+from .forms import MAX_PARTS, Layout, Placed, check_number, code_of, is_nothing, key_text
 from .nodes import (
     Content,
     Entry,
@@ -63,7 +64,9 @@ def read(
             triggers.append(Placed(_trigger(name, mapping, line), item, None, holder))
         else:
             steps.append(Placed(_step(name, mapping, line), item, None, holder))
-        edges += _edges(source, name, mapping, is_trigger)
+        edges += islice(_edges(source, name, mapping, is_trigger), MAX_PARTS + 1)
+        check_number(edges)
+        check_number(steps)
     return Layout(
         form="steps",
         root=root,

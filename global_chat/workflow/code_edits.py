@@ -1,0 +1,93 @@
+"""Applying a model's edits to a step's code: as plain text, in order, all of them or none.
+
+An edit that fits several places, or none, is refused with a sentence by which the model can correct
+it: the first match that comes along may be the wrong one, and a wrong edit destroys work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .code_matches import closest_line, line_of, matches
+from .parts import Step
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEdit:
+    """`replace` puts `new_code` in the place of `old_code`; `rewrite` makes it the whole code."""
+
+    action: Literal["replace", "rewrite"]
+    old_code: str | None
+    new_code: str
+
+
+class EditMismatch(Exception):
+    """An edit cannot be applied. The message says to the model which one, why, and what to do."""
+
+
+def apply_code_edits(code: str | None, edits: Sequence[CodeEdit]) -> str:
+    """The code after all edits, each applied to the result of the one before.
+
+    On a step without code the new code of any edit becomes the code. Raises EditMismatch when the
+    `old_code` of a `replace` is missing or does not fit exactly one place: nothing is applied then.
+    """
+    text = code or ""
+    for number, edit in enumerate(edits, 1):
+        if edit.action == "rewrite" or not Step("", "", code=text).has_code:
+            text = _bare(edit.new_code, "\n")
+        else:
+            text = _replaced(
+                text, edit, f"Edit {number} of {len(edits)}" if edits[1:] else "The edit"
+            )
+    return text
+
+
+def _replaced(code: str, edit: CodeEdit, which: str) -> str:
+    old = edit.old_code
+    if not old or not old.strip():
+        raise EditMismatch(
+            f"{which} has no old_code. Copy the code that is to be replaced from the step into "
+            "old_code, or use the action rewrite with the whole new code."
+        )
+    found = matches(code, old) or matches(code, _bare(old, ""))
+    if len(found) > 1:
+        lines = ", ".join(str(line_of(code, start)) for start, _ in found[:10])
+        raise EditMismatch(
+            f"{which}: old_code occurs {len(found)} times in the code, on lines {lines}. "
+            "Nothing was changed. Take in more of the lines around the place that is meant, so "
+            "that old_code fits only there."
+        )
+    if not found:
+        raise EditMismatch(
+            f"{which}: old_code does not occur in the code. Nothing was changed. Copy it from the "
+            f"step's current code, character by character.{_hint(code, old)}"
+        )
+    start, end = found[0]
+    new = _bare(edit.new_code, "")
+    if "\r\n" in code:
+        new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+    return code[:start] + new + code[end:]
+
+
+def _hint(code: str, old: str) -> str:
+    line = closest_line(code, old)
+    return (
+        f" Its first line is like line {line}; the difference may be further down." if line else ""
+    )
+
+
+def _bare(text: str, ending: str) -> str:
+    """`text` without a Markdown fence around the whole of it, then with `ending` as its end.
+
+    Fences that belong to the code, in a template literal say, stay: they come in pairs inside the
+    outer fence. What is said after the closing fence is no code.
+    """
+    lines = text.strip().splitlines()
+    fences = [i for i, line in enumerate(lines) if line.strip().startswith("```")]
+    closing = [i for i in fences if lines[i].strip() == "```"]
+    opened = bool(lines) and lines[0].startswith("```") and "`" not in lines[0][3:]
+    if not opened or not closing or closing[-1] == 0 or fences.index(closing[-1]) % 2 == 0:
+        return text
+    return "\n".join(lines[1 : closing[-1]]) + ending
