@@ -7,13 +7,20 @@ For editors of the text, `source` and `layout` give every part's place in it.
 
 from __future__ import annotations
 
+from collections import abc
+from contextlib import suppress
 from functools import cached_property
 
-from . import finding
+from global_chat.contract.errors import InvalidWorkflow
+
+from . import changes as changing
+from . import check as checking
+from . import drafting, finding, merging, stitching
 from .compose import compose
-from .forms import Layout
+from .forms import Layout, check_number
 from .nodes import Mapping, Node, Scalar, resolve
-from .parts import Edge, Page, Step, Trigger
+from .outline_lines import outline_lines
+from .parts import Edge, Page, Problem, Step, Trigger
 from .project import Place, places, select
 from .source import Source
 
@@ -21,20 +28,23 @@ from .source import Source
 class Workflow:
     """One workflow, in the text that holds it. Immutable: methods return a new one.
 
-    `text` is the whole source exactly as given. `page` is the page it was read for.
-    `source` and `layout` are for editing by place; `layout` is None when there is no document yet.
-    `places` are all workflows of the text, this one included.
+    `text` is the whole source exactly as given, `page` the page it was read for. For editing by
+    place there are `source`, `root` (the node tree), `layout` (the parts with their places, None
+    when there is no document yet) and `layouts` (of every workflow of a project, this one too).
     """
 
-    def __init__(self, source: Source, page: str | None, root: Node | None) -> None:
+    def __init__(self, source: Source, page: str | None = None) -> None:
         self.source = source
         self.text = source.text
         self.page = page
-        self.root = root
-        self.places: tuple[Place, ...] = places(source, root) if root else ()
+        self.root = _document(source)
         self.layout: Layout | None = None
-        if self.places:
-            self.layout = select(self.places, Page.parse(page).workflow).read(source)
+        self._places: tuple[Place, ...] = ()
+        self._selected: Place | None = None
+        if self.root:
+            self._places = places(source, self.root)
+            self._selected = select(self._places, Page.parse(page).workflow)
+            self.layout = self._selected.read(source)
 
     @classmethod
     def read(cls, text: str | None, page: str | None = None) -> Workflow:
@@ -43,9 +53,11 @@ class Workflow:
         In a project file `page` selects the workflow. Raises InvalidWorkflow, with line and column,
         when the text cannot be parsed, is no workflow, or the page selects none of several.
         """
-        source = Source(text or "")
-        root = compose(source)
-        return cls(source, page, None if root is None or _holds_nothing(root) else root)
+        return cls(Source(text or ""), page)
+
+    def with_text(self, text: str) -> Workflow:
+        """Another text for the same page. Raises as `read` does."""
+        return Workflow(Source(text), self.page)
 
     @property
     def is_empty(self) -> bool:
@@ -68,13 +80,64 @@ class Workflow:
     def edges(self) -> tuple[Edge, ...]:
         return tuple(p.part for p in self.layout.edges) if self.layout else ()
 
+    @cached_property
+    def layouts(self) -> tuple[Layout, ...]:
+        """Every workflow of the text that can be read, in order."""
+        found: list[Layout] = []
+        steps = 0
+        for place in self._places:
+            layout = self.layout if place is self._selected else _readable(place, self.source)
+            if layout:
+                found.append(layout)
+                steps += len(layout.steps)
+                check_number(range(steps))
+        return tuple(found)
+
     def find_step(self, name: str | None) -> Step | None:
         """The step that `name` picks out: exact key, exact name, then the fold; else None."""
         return finding.find_step(self.steps, name)
 
+    def outline(self) -> str:
+        """What a model may know of the workflow: no code, no ids, no comments."""
+        return outline_lines(self.name, self.steps, self.triggers, self.edges)
 
-def _holds_nothing(root: Node) -> bool:
-    content = resolve(root)
-    if isinstance(content, Mapping):
-        return not content.entries
-    return isinstance(content, Scalar) and content.is_null
+    def draft(self) -> str:
+        """The workflow as the workflow agent sees it: placeholders for every body and id."""
+        return drafting.draft(self.name, self.steps, self.triggers, self.edges)
+
+    def with_code(self, key: str, code: str) -> Workflow:
+        """Stitch: only the bytes of that step's body change; the same code gives the same document.
+
+        Raises KeyError for a key that no step has, InvalidWorkflow when the body is in a file.
+        """
+        return stitching.stitch(self, key, code)
+
+    def merge(
+        self, reply: str, *, request: str, focus: str | None = None, confirmed: bool = False
+    ) -> merging.Merge:
+        """Apply what `reply`, a model's whole workflow as YAML, does differently; see `merging`."""
+        return merging.merge(self, reply, request=request, focus=focus, confirmed=confirmed)
+
+    def check(
+        self, adaptors: abc.Mapping[str, abc.Collection[str]] | None = None
+    ) -> tuple[Problem, ...]:
+        """What is wrong with the workflow. `adaptors`: known versions by package name."""
+        return checking.check(self, adaptors)
+
+    def changes_to(self, other: Workflow) -> tuple[str, ...]:
+        """What `other` has changed, one line a change, in workflow terms."""
+        return changing.changes(self, other)
+
+
+def _document(source: Source) -> Node | None:
+    """The root node, or None when nothing is there but blanks, comments, null or `{}`."""
+    root = compose(source)
+    content = resolve(root) if root else None
+    nothing = isinstance(content, Scalar) and content.is_null
+    return None if nothing or (isinstance(content, Mapping) and not content.entries) else root
+
+
+def _readable(place: Place, source: Source) -> Layout | None:
+    with suppress(InvalidWorkflow):
+        return place.read(source)
+    return None
