@@ -31,7 +31,7 @@ from .diffs import diff_view
 from .markdown import StreamedMarkdown, as_markdown
 from .renderer import Renderer
 from .safe_text import clean, one_line
-from .screen import Size, Tail, console_on, moving_region, spinner_on, status_text
+from .screen import Region, Size, Tail, console_on, spinner_on, status_text
 from .stream import Stream
 from .wording import RESTARTED, Closing, error_text, warning_line
 
@@ -58,7 +58,7 @@ class Live(Renderer):
         super().__init__(err)
         self._console = console_on(Stream(out), colours, size)
         self._errors = console_on(self._err, colours, size)
-        self._region = moving_region(self._console, self._moving_part, animate=animate)
+        self._region = Region(self._console, self._moving_part, animate=animate)
         self._spinner = spinner_on(self._console)
         self._stream = stream
         self._closing = Closing()
@@ -72,6 +72,10 @@ class Live(Renderer):
 
     def __call__(self, event: Event) -> None:
         self._closing(event)
+        with self._region.lock:
+            self._draw(event)
+
+    def _draw(self, event: Event) -> None:
         match event:
             case Status(text=text):
                 self._print_status()
@@ -106,14 +110,16 @@ class Live(Renderer):
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._end()
+            with self._region.lock:
+                self._end()
         finally:
             self._region.stop()
 
     def note(self, line: str) -> None:
         if self._err.isatty():
-            self._print_status()
-            self._print("status", Text(clean(line), style="dim"))
+            with self._region.lock:
+                self._print_status()
+                self._print("status", Text(clean(line), style="dim"))
         else:
             super().note(line)
 

@@ -29,7 +29,8 @@ class Safe:
     """Draws `inner` with every piece of its text cleaned once more.
 
     Cleaning the source is not enough: Markdown turns `&#x202e;` and `%1b` into characters. Blank
-    rows at either end are left out; whoever prints decides on the space between.
+    rows at either end and blanks at the end of rows are left out: whoever prints decides on the
+    space between, and a full row would wrap where a character turns out wider than expected.
     """
 
     def __init__(self, inner: RenderableType) -> None:
@@ -37,15 +38,19 @@ class Safe:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = console.render_lines(self._inner, options.update(height=None), pad=False)
-        filled = [number for number, row in enumerate(rows) if _text(row).strip()]
+        rows = [_without_blanks(row) for row in rows]
+        filled = [number for number, row in enumerate(rows) if row]
         for row in rows[filled[0] : filled[-1] + 1] if filled else []:
             for text, style, _ in row:
                 yield Segment(clean(text), style)
             yield Segment.line()
 
 
-def _text(row: Iterable[Segment]) -> str:
-    return "".join(segment.text for segment in row)
+def _without_blanks(row: list[Segment]) -> list[Segment]:
+    """`row` without blanks at its end."""
+    while row and not row[-1].text.strip():
+        row = row[:-1]
+    return [*row[:-1], Segment(row[-1].text.rstrip(), row[-1].style)] if row else []
 
 
 def as_markdown(source: str) -> RenderableType:

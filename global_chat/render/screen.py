@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import IO, cast
 
@@ -12,6 +13,9 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from .stream import Stream
+
+#: How long the moving part stays as it is while nothing happens.
+FRAME_SECONDS = 0.1
 
 #: Columns and rows.
 Size = tuple[int, int]
@@ -31,21 +35,47 @@ def console_on(stream: Stream, colours: bool, size: Size | None) -> Console:
     )
 
 
-def moving_region(console: Console, make: Callable[[], RenderableType], *, animate: bool) -> Live:
+class Region:
     """A region at the end of the output that is drawn again and again, and leaves no trace.
 
-    With `animate` false it is drawn with each print and not by a clock.
+    It is drawn with each print and, with `animate`, every `FRAME_SECONDS`. Whoever prints, or
+    changes what `make` draws, does so in `with region.lock`: a drawing in between would be erased
+    by the height of another one. (Rich's own clock does not keep to that.)
     """
-    return Live(
-        _Now(make),
-        console=console,
-        auto_refresh=animate,
-        refresh_per_second=10,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-        vertical_overflow="crop",
-    )
+
+    def __init__(
+        self, console: Console, make: Callable[[], RenderableType], *, animate: bool
+    ) -> None:
+        self.lock = threading.RLock()
+        self._animate = animate
+        self._over = threading.Event()
+        self._clock = threading.Thread(target=self._tick, daemon=True)
+        self._live = Live(
+            _Now(make),
+            console=console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+
+    def start(self) -> None:
+        """To be called once."""
+        self._live.start()
+        if self._animate:
+            self._clock.start()
+
+    def stop(self) -> None:
+        """Erase the region and give the cursor back."""
+        self._over.set()
+        with self.lock:
+            self._live.stop()
+
+    def _tick(self) -> None:
+        while not self._over.wait(FRAME_SECONDS):
+            with self.lock:
+                self._live.refresh()
 
 
 def spinner_on(console: Console) -> Spinner:

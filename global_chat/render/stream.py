@@ -7,10 +7,11 @@ import contextlib
 import os
 from typing import TextIO
 
-#: Stand-ins for the program's own signs and for usual typography, where an encoding has none.
+#: Stand-ins for the program's own signs and for usual typography, where an encoding has none. Each
+#: is as wide as what it stands for, so that nothing that was measured moves.
 _STAND_INS = {
-    **{"→": "->", "·": "-", "…": "...", "−": "-", "–": "-", "—": "-", "×": "x", "•": "*"},
-    **{"‘": "'", "’": "'", "“": '"', "”": '"', "─": "-", "␛": "^["},
+    **{"→": ">", "·": "-", "…": ".", "−": "-", "–": "-", "—": "-", "×": "x", "•": "*"},
+    **{"‘": "'", "’": "'", "“": '"', "”": '"', "─": "-", "␛": "^"},
 }
 _REPLACING = "global_chat.stand_in"
 

@@ -25,6 +25,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
+from global_chat.render import screen
 from global_chat.render.choice import renderer
 from global_chat.render.diffs import MAX_LINES
 from global_chat.render.live import Live
@@ -131,6 +132,17 @@ def test_the_moving_part_never_outgrows_the_screen() -> None:
         lines = seen(out.getvalue(), 60, 12)
         assert "line(89);" in lines[-3]
         assert len(lines) <= 12
+
+
+def test_the_clock_that_draws_the_moving_part_disturbs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(screen, "FRAME_SECONDS", 0.0001)
+    out = io.StringIO()
+    with Live(out, Tty(), size=(60, 24)) as view:
+        for event in planned(ANSWER * 3):
+            view(event)
+    assert "\n".join(seen(out.getvalue())) == shown(planned(ANSWER * 3))
 
 
 def test_text_that_starts_again_replaces_what_was_only_moving() -> None:
@@ -255,7 +267,7 @@ def test_a_terminal_that_lacks_the_characters_still_shows_the_turn() -> None:
     view.finish(FILES, 1.0)
     text = "\n".join(seen(data.getvalue().decode("ascii")))
     assert "? done ?? ?" in text
-    assert "router -> planner -> job code agent x2" in text
+    assert "router > planner > job code agent x2" in text
 
 
 def test_an_answer_that_markdown_cannot_draw_is_shown_as_it_is_written(

@@ -185,7 +185,7 @@ def test_a_pipe_gets_only_the_answer_unless_a_stream_is_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "expected"),
-    [("cp1252", "? done ?? ? — “x” -> …"), ("ascii", '? done ?? ? - "x" -> ...')],
+    [("cp1252", "? done ?? ? — “x” > …"), ("ascii", '? done ?? ? - "x" > .')],
 )
 def test_characters_that_a_terminal_lacks_are_replaced_on_the_screen_only(
     encoding: str, expected: str
