@@ -58,6 +58,8 @@ async def answer(
         visible = VisibleText(show or _nowhere)
         listener = StreamedText(visible, task.mode, attempt.accept)
         reply = await ask(context, request, listener)
+        if not reply.text.strip():
+            raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
         try:
             outcome = attempt.outcome(reply.text)
         except ReplyRejected as rejected:
@@ -71,8 +73,7 @@ async def answer(
                 listener.finish(outcome.text)
             return outcome
         correction = Message("user", workflow_correction(problem))
-        given = as_message(reply) if reply.text.strip() else Message("assistant", "(no answer)")
-        request = replace(request, messages=(*request.messages, given, correction))
+        request = replace(request, messages=(*request.messages, as_message(reply), correction))
     raise InvalidOutput(
         "The model's workflow could not be used, so the workflow is as it was. What was wrong:\n"
         f"{problem}\nTry again, or say in more detail what should change."

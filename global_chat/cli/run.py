@@ -92,7 +92,8 @@ class _Invocation:
                 emit(Warned(warning))
             answered = False
             try:
-                response = asyncio.run(self._kind.take(payload, wired.services, emit))
+                turn = self._kind.take(payload, wired.services, emit)
+                response = asyncio.run(wired.using(turn))
                 answered = True
             finally:
                 wired.close(answered=answered)

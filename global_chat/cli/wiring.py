@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tomllib
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
@@ -18,7 +22,6 @@ from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.script_file import read_script
 from global_chat.model.scripted import ScriptedModel
-from global_chat.model.seam import Model
 from global_chat.turn.lifecycle import Services
 
 from .options import Backend, ModelOptions
@@ -31,9 +34,18 @@ class Wired:
     """The services of a turn, and what has to be done with them when it is over."""
 
     services: Services
+    live: AnthropicModel | None = None
     script: ScriptedModel | None = None
     recording: Recording | None = None
     record: Path | None = None
+
+    async def using(self, turn: Coroutine[Any, Any, Response]) -> Response:
+        """The turn's response; connections are closed whatever becomes of it."""
+        try:
+            return await turn
+        finally:
+            if self.live is not None:
+                await self.live.aclose()
 
     def close(self, *, answered: bool) -> None:
         """Write the recording; complain about turns of a script that nobody used.
@@ -78,14 +90,22 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
     backend = options.backend or (Backend.scripted if options.script else Backend.anthropic)
     if options.script is not None and backend is not Backend.scripted:
         raise BadRequest(f"--script plays a file; it does not go with --backend {backend}.")
+    if backend is Backend.offline:
+        raise BadRequest("The offline backend is not part of this version yet.")
     key = api_key.get_secret_value() if api_key else os.environ.get("ANTHROPIC_API_KEY")
     token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
-    script = _script(options) if backend is Backend.scripted else None
-    model: Model = script or _live(backend, options, settings, key, token)
-    model = Retrying(model, settings.retry)
+    live = script = None
+    if backend is Backend.scripted:
+        script = _script(options)
+        # No service stands behind a script, so nothing needs a pause before a retry.
+        model = Retrying(script, settings.retry, _at_once)
+    else:
+        live = _live(options, settings, key, token)
+        model = Retrying(live, settings.retry)
     recording = Recording(model, (key, token)) if options.record else None
     return Wired(
         services=Services(model=recording or model, settings=settings, backend=str(backend)),
+        live=live,
         script=script,
         recording=recording,
         record=options.record,
@@ -98,15 +118,13 @@ def _script(options: ModelOptions) -> ScriptedModel:
     return ScriptedModel(read_script(options.script))
 
 
+async def _at_once(_seconds: float) -> None:
+    """Waits for nothing."""
+
+
 def _live(
-    backend: Backend,
-    options: ModelOptions,
-    settings: Settings,
-    key: str | None,
-    token: str | None,
-) -> Model:
-    if backend is Backend.offline:
-        raise BadRequest("The offline backend is not part of this version yet.")
+    options: ModelOptions, settings: Settings, key: str | None, token: str | None
+) -> AnthropicModel:
     return AnthropicModel(
         api_key=key,
         auth_token=token,

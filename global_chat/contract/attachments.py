@@ -14,16 +14,17 @@ from typing import Any
 
 from .errors import AttachmentTooLarge
 
-# The limit, in characters of all attachments of a turn as rendered, tags included.
+# The limit, in characters of all attachments of a turn as rendered, tags included. It is what the
+# smallest model that we support as a subagent can still read:
 #
-#   context window of the subagents' model            200,000 tokens
-#   - room for the reply (settings: max_tokens)        16,000
-#   - static prompt, workflow outline, one step's code 25,000
-#   - adaptor documentation, at most 40,000 characters 12,000
-#   - history and the request                          20,000
-#   = what a log may take                             127,000 tokens
+#   context window                                       200,000 tokens
+#   - room for the reply and its thinking (max_tokens)    32,000
+#   - static prompt, workflow outline, one step's code    12,000
+#   - adaptor documentation, at most 40,000 characters    12,000
+#   - history and the request                             19,000
+#   = what attachments may take                          125,000 tokens
 #
-# Logs and JSON run at about two characters a token at worst: 127,000 x 2 = 254,000.
+# Logs and JSON run at two characters a token at worst: 125,000 x 2.
 MAX_CHARACTERS = 250_000
 
 #: Which block of a prompt each attachment type belongs to. A new type is one line here.

@@ -36,9 +36,9 @@ class Settings(_Settings):
     """Everything. Models: a small one routes, a middle one edits, a large one plans."""
 
     router: AgentSettings = AgentSettings(model="claude-haiku-5-5", max_tokens=256)
-    workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=16_000)
-    job_code_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=16_000)
-    planner: AgentSettings = AgentSettings(model="claude-opus-5-5", max_tokens=8_000)
+    workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)
+    job_code_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)
+    planner: AgentSettings = AgentSettings(model="claude-opus-5-5", max_tokens=16_000)
     planning: PlannerSettings = PlannerSettings()
     retry: RetrySettings = RetrySettings()
     timeout_seconds: float = Field(default=600.0, gt=0)
