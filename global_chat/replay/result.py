@@ -1,0 +1,85 @@
+"""The result of one case, small enough to keep thousands of, and the evidence of a failure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from global_chat.contract.names import AgentName, Destination, SubagentName
+from global_chat.contract.usage import Usage
+
+#: `stopped` is a case that was not run to its end, because the budget was spent.
+Status = Literal["passed", "failed", "crashed", "stopped"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Spent(_Entry):
+    """Tokens of one agent with one model. `cost` is in US dollars, None without a price."""
+
+    agent: AgentName
+    model: str
+    usage: Usage
+    cost: float | None = None
+
+
+class Said(_Entry):
+    """One line of a conversation, for people."""
+
+    who: str
+    text: str
+
+
+class Evidence(_Entry):
+    """Why somebody would believe a failure: who said what, and what became of the workflow."""
+
+    conversation: tuple[Said, ...] = ()
+    workflow_diff: tuple[str, ...] = ()
+
+
+class Result(_Entry):
+    """One case that was run. `number` counts the repetitions of a case from 1."""
+
+    case: str
+    title: str
+    status: Status
+    number: int = 1
+    fingerprint: str = ""
+    scripted: bool = True
+    differences: tuple[str, ...] = ()
+    expected: Destination | None = None
+    taken: Destination | None = None
+    right: bool | None = None
+    """Whether the router's decision was right, the step included; None without a label."""
+    step: str | None = None
+    confidence: int | None = None
+    agents: tuple[AgentName, ...] = ()
+    handover: SubagentName | None = None
+    error: str | None = None
+    kind: str | None = None
+    spent: tuple[Spent, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return self.status in ("failed", "crashed")
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; None when the price of any model that was asked is not known."""
+        costs = [s.cost for s in self.spent]
+        return None if not costs or None in costs else sum(c for c in costs if c is not None)
+
+    @property
+    def way(self) -> str:
+        """`router → job_code_agent ⇢ planner`: who was asked; a broken arrow is a handover."""
+        text, handed_over = "", False
+        for agent in self.agents:
+            arrow = " → "
+            if self.handover and agent == "planner" and not handed_over:
+                arrow, handed_over = " ⇢ ", True
+            text += f"{arrow if text else ''}{agent}"
+        return text or (self.error or "nobody was asked")
