@@ -20,6 +20,9 @@ _SHOWN: dict[int, str | None] = {
 }
 del _SHOWN[ord("\t")], _SHOWN[ord("\n")]
 
+#: The same for JSON texts, which hold the characters below these as escapes already.
+_ESCAPED = {code: f"\\u{code:04x}" for code in _SHOWN if code >= 0x7F}
+
 
 def clean(text: str) -> str:
     """`text` with tabs and newlines kept and every other control character made visible.
@@ -27,6 +30,11 @@ def clean(text: str) -> str:
     Directional overrides and isolates become U+FFFD: they make text read as what it is not.
     """
     return text.translate(_SHOWN)
+
+
+def escaped_json(text: str) -> str:
+    """The same JSON as `text`, with whatever would steer a terminal as an escape."""
+    return text.translate(_ESCAPED)
 
 
 def one_line(text: str) -> str:

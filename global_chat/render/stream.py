@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import json
 import os
 from typing import TextIO
+
+from .safe_text import escaped_json
 
 #: Stand-ins for the program's own signs and for usual typography, where an encoding has none. Each
 #: is as wide as what it stands for, so that nothing that was measured moves.
@@ -13,7 +16,7 @@ _STAND_INS = {
     **{"→": ">", "·": "-", "…": ".", "−": "-", "–": "-", "—": "-", "×": "x", "•": "*"},
     **{"‘": "'", "’": "'", "“": '"', "”": '"', "─": "-", "␛": "^"},
 }
-_REPLACING = "global_chat.stand_in"
+_REPLACING, _ESCAPING = "global_chat.stand_in", "global_chat.json_escape"
 
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:
@@ -22,7 +25,13 @@ def _stand_in(error: UnicodeError) -> tuple[str, int]:
     return "".join(_STAND_INS.get(sign, "?") for sign in lacking), error.end
 
 
+def _json_escape(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
 codecs.register_error(_REPLACING, _stand_in)
+codecs.register_error(_ESCAPING, _json_escape)
 
 
 class Stream:
@@ -37,10 +46,10 @@ class Stream:
         self._raw = raw
         self.encoding: str = getattr(raw, "encoding", None) or "utf-8"
 
-    def write(self, text: str) -> int:
+    def write(self, text: str, lacking: str = _REPLACING) -> int:
         if self._raw is not None:
             try:
-                self._raw.write(text.encode(self.encoding, _REPLACING).decode(self.encoding))
+                self._raw.write(text.encode(self.encoding, lacking).decode(self.encoding))
             except (OSError, ValueError):
                 self._let_go(self._raw)
         return len(text)
@@ -55,6 +64,14 @@ class Stream:
     def line(self, text: str) -> None:
         """Write `text` and a newline, now."""
         self.write(text + "\n")
+        self.flush()
+
+    def json(self, text: str) -> None:
+        """Write a JSON text and a newline, now, so that it reads back as the same JSON.
+
+        What the encoding lacks, or what would steer a terminal, becomes a JSON escape.
+        """
+        self.write(escaped_json(text) + "\n", _ESCAPING)
         self.flush()
 
     def isatty(self) -> bool:

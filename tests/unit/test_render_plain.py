@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -195,6 +196,18 @@ def test_characters_that_a_terminal_lacks_are_replaced_on_the_screen_only(
     text = "✓ done 患者 🐱 — “x” → …"
     Stream(out).line(text)
     assert data.getvalue().decode(encoding) == expected + "\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+def test_json_reads_back_as_it_was_whatever_the_encoding_lacks(encoding: str) -> None:
+    value = {"response": "✓ “患者” 🐱 é \x1b[2J \x9b2J \u202e \x7f \u2028", "n": ["…\n\t"]}
+    data = io.BytesIO()
+    out = io.TextIOWrapper(data, encoding=encoding)
+    Stream(out).json(json.dumps(value, indent=2, ensure_ascii=False))
+    text = data.getvalue().decode(encoding)
+    assert json.loads(text) == value
+    assert not set(text) & set("\x1b\x9b\u202e\x7f")
+    assert ("患" in text, "é" in text) == (encoding == "utf-8", encoding != "ascii")
 
 
 class Broken(io.StringIO):
