@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
@@ -92,6 +93,8 @@ def workflow(
 
 def main() -> None:
     """The entry point of `global-chat`."""
+    # A turn that is asked to end cleans up as after Ctrl-C: calls, files and the terminal.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()
 
 

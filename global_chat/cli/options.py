@@ -5,25 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from global_chat.contract.names import BackendName
 
 _RESULTS, _SHOWN, _MODEL = "Results", "What is shown", "Model"
 
 
 def _option(*names: str, help: str, panel: str = "Options", **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
-
-
-class Backend(StrEnum):
-    """What stands behind the model seam."""
-
-    anthropic = "anthropic"
-    scripted = "scripted"
-    offline = "offline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +96,7 @@ class ModelOptions:
     """Which model answers, and how."""
 
     backend: Annotated[
-        Backend | None, _option("--backend", help="Default: anthropic.", panel=_MODEL)
+        BackendName | None, _option("--backend", help="Default: anthropic.", panel=_MODEL)
     ] = None
     script: Annotated[
         Path | None,

@@ -99,7 +99,7 @@ class _Invocation:
                 wired.close(answered=answered)
         files = self._write(response, paths)
         if command.show.as_json:
-            Stream(sys.stdout).line(response.as_json())
+            Stream(sys.stdout).json(response.as_json())
         self._renderer.finish(files, time.perf_counter() - self._began)
         return 0
 
@@ -167,13 +167,12 @@ class _Invocation:
             if error.partial_workflow is not None:
                 texts[paths.partial] = error.partial_workflow
                 error.details["partial_workflow"] = str(paths.partial)
-                error.message += f" What was finished is in {paths.partial}."
             texts[paths.response] = error_json(error) + "\n"
             try:
                 write_together(texts)
             except TurnError as unwritable:
                 error = unwritable if error.exit_code == 1 else error
         if self._command.show.as_json:
-            Stream(sys.stdout).line(error_json(error))
+            Stream(sys.stdout).json(error_json(error))
         self._renderer.failed(error)
         return error.exit_code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tomllib
 from collections.abc import Coroutine
@@ -24,7 +23,7 @@ from global_chat.model.script_file import read_script
 from global_chat.model.scripted import ScriptedModel
 from global_chat.turn.lifecycle import Services
 
-from .options import Backend, ModelOptions
+from .options import ModelOptions
 
 CONFIG_VARIABLE = "GLOBAL_CHAT_CONFIG"
 
@@ -87,15 +86,15 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
     settings = read_settings(options.config)
     if options.timeout is not None:
         settings = settings.model_copy(update={"timeout_seconds": options.timeout})
-    backend = options.backend or (Backend.scripted if options.script else Backend.anthropic)
-    if options.script is not None and backend is not Backend.scripted:
+    backend = options.backend or ("scripted" if options.script else "anthropic")
+    if options.script is not None and backend != "scripted":
         raise BadRequest(f"--script plays a file; it does not go with --backend {backend}.")
-    if backend is Backend.offline:
+    if backend == "offline":
         raise BadRequest("The offline backend is not part of this version yet.")
     key = api_key.get_secret_value() if api_key else os.environ.get("ANTHROPIC_API_KEY")
     token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
     live = script = None
-    if backend is Backend.scripted:
+    if backend == "scripted":
         script = _script(options)
         # No service stands behind a script, so nothing needs a pause before a retry.
         model = Retrying(script, settings.retry, _at_once)
@@ -104,7 +103,7 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
         model = Retrying(live, settings.retry)
     recording = Recording(model, (key, token)) if options.record else None
     return Wired(
-        services=Services(model=recording or model, settings=settings, backend=str(backend)),
+        services=Services(model=recording or model, settings=settings, backend=backend),
         live=live,
         script=script,
         recording=recording,

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 AgentName = Literal["router", "workflow_agent", "job_code_agent", "planner"]
 SubagentName = Literal["workflow_agent", "job_code_agent"]
 Destination = Literal["workflow_agent", "job_code_agent", "planner"]
+BackendName = Literal["anthropic", "scripted", "offline"]
+"""What stands behind the model seam."""
 
 AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)
 DESTINATIONS: tuple[Destination, ...] = get_args(Destination)

@@ -37,6 +37,8 @@ class ResponseMeta(_Part):
     planner_iterations: int | None = None
     total_tool_calls: int | None = None
     limit_reached: Literal["max_tool_calls"] | None = None
+    backend: Literal["scripted", "offline"] | None = None
+    """Set when no language model gave the answer."""
 
 
 class Response(_Part):

@@ -7,11 +7,24 @@ from itertools import groupby
 from pathlib import Path
 
 from global_chat.contract.errors import TurnError
-from global_chat.contract.events import AgentInvoked, Event, TurnEnded, TurnFailed, Warned
+from global_chat.contract.events import (
+    AgentInvoked,
+    Event,
+    TurnEnded,
+    TurnFailed,
+    TurnStarted,
+    Warned,
+)
 from global_chat.contract.names import AgentName
 from global_chat.contract.usage import Usage
 
 from .safe_text import clean, one_line
+
+#: What a person must know of an answer that no language model gave.
+_BACKENDS = {
+    "scripted": "scripted, no model was asked",
+    "offline": "offline, answered by rules and not by a language model",
+}
 
 #: Stands where a piece of the answer was shown that no longer counts.
 RESTARTED = "[connection lost; the answer starts again]"
@@ -35,11 +48,14 @@ class Closing:
     """Listens for who answered and what it cost, for the line at the end."""
 
     def __init__(self) -> None:
+        self._backend = ""
         self._agents: list[AgentName] = []
         self._usage = Usage()
 
     def __call__(self, event: Event) -> None:
         match event:
+            case TurnStarted(backend=backend):
+                self._backend = backend
             case AgentInvoked(agent=agent):
                 self._agents.append(agent)
             case TurnEnded(response=response):
@@ -49,7 +65,13 @@ class Closing:
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
         """`router → planner · 1,204 tokens in (800 cached), 61 out · 3.2 s · wrote a.json`."""
-        parts = [_route(self._agents), _tokens(self._usage), f"{seconds:.1f} s", _written(files)]
+        parts = [
+            _BACKENDS.get(self._backend, ""),
+            _route(self._agents),
+            _tokens(self._usage),
+            f"{seconds:.1f} s",
+            _written(files),
+        ]
         return " · ".join(filter(None, parts))
 
 

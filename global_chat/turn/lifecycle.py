@@ -10,6 +10,7 @@ from global_chat.agents.asking import AgentContext
 from global_chat.agents.knowledge import Knowledge, NoKnowledge
 from global_chat.contract.errors import InternalError, TurnError
 from global_chat.contract.events import Emit, Event, TurnEnded, TurnFailed, TurnStarted
+from global_chat.contract.names import BackendName
 from global_chat.contract.response import HistoryEntry, Response
 from global_chat.contract.settings import Settings
 from global_chat.model.seam import Model
@@ -24,7 +25,7 @@ class Services:
     model: Model
     settings: Settings = field(default_factory=Settings)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
-    backend: str = "anthropic"
+    backend: BackendName = "anthropic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
         error = raised if isinstance(raised, TurnError) else _internal(raised)
         tell(TurnFailed(error, tally.usage))
         raise error from raised
+    if services.backend != "anthropic":
+        response.meta.backend = services.backend
     tell(TurnEnded(response))
     return response
 
