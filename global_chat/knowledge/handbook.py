@@ -37,7 +37,7 @@ def catalogue_documents(catalogue: Catalogue) -> list[Document]:
 
 
 def _adaptor_document(adaptor: Adaptor) -> Document:
-    title = f"{adaptor.system or adaptor.name} adaptor ({adaptor.package})"
+    title = f"{adaptor.system or adaptor.name} adaptor"
     lines = [f"Adaptor {adaptor.specifier} connects to {adaptor.system or adaptor.name}."]
     if adaptor.operations:
         lines.append("Operations: " + ", ".join(f"`{name}`" for name in adaptor.operations))
