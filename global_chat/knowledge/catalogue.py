@@ -25,6 +25,7 @@ from .specifier import Specifier, nearest_version, newest, parse_specifier, vers
 #: The shipped data: package, version, system, operations, separated by tabs.
 CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.tsv"
 _WORD = re.compile(r"[^\W_]+")
+_LONGEST_QUESTION = 300  # characters of it that are looked at
 _CLOSE_ENOUGH = 0.72  # of 1.0: "htpp" finds "http", "commcore" finds "commcare", "zebra" nothing
 
 
@@ -99,7 +100,7 @@ class Catalogue:
 
     def find(self, system_words: str, limit: int = 5) -> tuple[Adaptor, ...]:
         """The adaptors that best match words such as a system's name; best first, maybe none."""
-        words = [_fold(word) for word in _WORD.findall(system_words)]
+        words = [_fold(word) for word in _WORD.findall(system_words[:_LONGEST_QUESTION])]
         scored = [(_score(adaptor, words), adaptor) for adaptor in self._adaptors.values()]
         ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
         return tuple(adaptor for _, adaptor in ranked[:limit])
@@ -133,7 +134,11 @@ class Catalogue:
         known = self.versions
         if wanted and wanted.package in known:
             return wanted.package
-        name = wanted.name if wanted else re.sub(r"@[^@/]*$", "", text.strip().lower())
+        name = (
+            wanted.name
+            if wanted
+            else re.sub(r"@[^@/]*$", "", text.strip().lower())[:_LONGEST_QUESTION]
+        )
         names = {Specifier(package).name: package for package in known}
         close = get_close_matches(name.lower(), names, n=1, cutoff=_CLOSE_ENOUGH)
         if close:

@@ -31,47 +31,47 @@ _NO_WRITING = {
 }
 
 _SCHEMA = f"""
-CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE source (
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS source (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL UNIQUE, indexed_at TEXT NOT NULL
 );
-CREATE TABLE page (
+CREATE TABLE IF NOT EXISTS page (
     id INTEGER PRIMARY KEY,
     source_id INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
     path TEXT NOT NULL, title TEXT NOT NULL, digest TEXT NOT NULL,
     UNIQUE (source_id, path)
 );
-CREATE TABLE passage (
+CREATE TABLE IF NOT EXISTS passage (
     id INTEGER PRIMARY KEY,
     page_id INTEGER NOT NULL REFERENCES page ON DELETE CASCADE,
     title TEXT NOT NULL, keywords TEXT NOT NULL, text TEXT NOT NULL
 );
-CREATE INDEX passage_of_page ON passage (page_id);
-CREATE TABLE vector (
+CREATE INDEX IF NOT EXISTS passage_of_page ON passage (page_id);
+CREATE TABLE IF NOT EXISTS vector (
     passage_id INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
     whole INTEGER NOT NULL, vector BLOB NOT NULL
 );
-CREATE INDEX vector_of_passage ON vector (passage_id, whole);
-CREATE VIRTUAL TABLE passage_text USING fts5 (
+CREATE INDEX IF NOT EXISTS vector_of_passage ON vector (passage_id, whole);
+CREATE VIRTUAL TABLE IF NOT EXISTS passage_text USING fts5 (
     title, keywords, text,
     content='passage', content_rowid='id', tokenize="porter unicode61 remove_diacritics 2"
 );
-CREATE TRIGGER passage_added AFTER INSERT ON passage BEGIN
+CREATE TRIGGER IF NOT EXISTS passage_added AFTER INSERT ON passage BEGIN
     INSERT INTO passage_text (rowid, title, keywords, text)
     VALUES (new.id, new.title, new.keywords, new.text);
 END;
-CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN
+CREATE TRIGGER IF NOT EXISTS passage_removed AFTER DELETE ON passage BEGIN
     INSERT INTO passage_text (passage_text, rowid, title, keywords, text)
     VALUES ('delete', old.id, old.title, old.keywords, old.text);
 END;
-CREATE TABLE adaptor (
+CREATE TABLE IF NOT EXISTS adaptor (
     package TEXT NOT NULL, version TEXT NOT NULL, docs TEXT NOT NULL, stored_at TEXT NOT NULL,
     PRIMARY KEY (package, version)
 );
-CREATE TABLE adaptor_version (
+CREATE TABLE IF NOT EXISTS adaptor_version (
     package TEXT NOT NULL, version TEXT NOT NULL, PRIMARY KEY (package, version)
 );
-CREATE TABLE adaptor_miss (
+CREATE TABLE IF NOT EXISTS adaptor_miss (
     package TEXT NOT NULL, version TEXT NOT NULL, asked_at REAL NOT NULL,
     PRIMARY KEY (package, version)
 );
@@ -211,13 +211,8 @@ def _version(connection: sqlite3.Connection) -> int:
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     """The connection, with the tables made when they are missing."""
     if _version(connection) == 0:
-        # One script inside an immediate transaction: of two processes that start at once, one makes
-        # the tables and the other waits and then finds them.
-        connection.execute("BEGIN IMMEDIATE")
-        if _version(connection) == 0:
-            connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-        else:
-            connection.rollback()
+        # Of two processes that start at once the second waits, and then makes nothing.
+        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
     return connection
 
 

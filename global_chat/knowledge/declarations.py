@@ -14,8 +14,8 @@ from .adaptor_docs import Example, Operation, Parameter, TypeDoc
 _LONGEST_SIGNATURE = 4_000  # characters
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _MOST_EXAMPLES = 8
+_MOST_COMMENTS = 5_000  # in one file
 
-_COMMENT = re.compile(r"/\*\*(.*?)\*/", re.DOTALL)
 _FUNCTION = re.compile(r"\s*export\s+(?:declare\s+)?function\s+(\w+)\s*(?:<[^>(]*>)?\(")
 _NAMESPACE = re.compile(r"export\s+\*\s+as\s+(\w+)\s+from\s+[\"']\./([\w./-]+?)(?:\.js)?[\"']")
 _PLAIN = re.compile(r"export\s+\*\s+from\s+[\"']\./([\w./-]+?)(?:\.js)?[\"']")
@@ -35,9 +35,9 @@ def namespaces(index: str) -> dict[str, str]:
 def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
     """The exported functions that are documented and not marked private, in order."""
     found = []
-    for comment in _COMMENT.finditer(text):
-        function = _FUNCTION.match(text, comment.end())
-        tags = _tags(comment[1])
+    for comment, end in _comments(text):
+        function = _FUNCTION.match(text, end)
+        tags = _tags(comment)
         if function is None or any(name in ("private", "ignore") for name, _ in tags):
             continue
         described = [_parameter(body) for name, body in tags if name in ("param", "arg")]
@@ -60,8 +60,8 @@ def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
 def read_types(text: str) -> tuple[TypeDoc, ...]:
     """The object types whose properties are described, in order."""
     found = []
-    for comment in _COMMENT.finditer(text):
-        tags = _tags(comment[1])
+    for comment, _ in _comments(text):
+        tags = _tags(comment)
         name = next((body for tag, body in tags if tag == "typedef"), None)
         properties = [_parameter(body) for tag, body in tags if tag in ("property", "prop")]
         if name is None or not properties:
@@ -71,6 +71,18 @@ def read_types(text: str) -> tuple[TypeDoc, ...]:
         if names:
             found.append(TypeDoc(name=names[0], properties=tuple(p for p in properties if p)))
     return tuple(found)
+
+
+def _comments(text: str) -> Iterator[tuple[str, int]]:
+    """Documentation comments in order, each with where it ends. One that never ends is the last."""
+    end = 0
+    for _ in range(_MOST_COMMENTS):
+        start = text.find("/**", end)
+        close = text.find("*/", start + 3) if start >= 0 else -1
+        if close < 0:
+            return
+        end = close + 2
+        yield text[start + 3 : close], end
 
 
 def _tags(comment: str) -> list[tuple[str, str]]:

@@ -58,12 +58,13 @@ def index_source(
 ) -> IndexReport:
     """Make a source hold exactly these documents, in the caller's transaction.
 
-    `known` names paths that are still there and unchanged although no document is given for them.
+    `known` names paths that are still there and unchanged although no document is given for them;
+    it is looked at when all documents have been read.
     """
     source = _source(connection, kind, name)
     stored = digests(connection, name)
     changed = added = 0
-    seen = set(known)
+    seen: set[str] = set()
     for document in documents:
         seen.add(document.path)
         before = stored.get(document.path)
@@ -75,7 +76,7 @@ def index_source(
         else:
             added += 1
         _add_page(connection, source, document)
-    gone = stored.keys() - seen
+    gone = stored.keys() - seen - known
     for path in gone:
         _remove_page(connection, source, path)
     query = "SELECT count(*) FROM passage JOIN page ON page.id = page_id WHERE source_id = ?"

@@ -134,12 +134,13 @@ class Library:
             raise BadRequest(f"There is no file or folder {path}.")
 
         def work(connection: sqlite3.Connection) -> IndexReport:
-            reader = FolderReader(root, digests(connection, str(root)))
-            found = list(reader.documents())
-            if not found and not reader.unchanged:
+            before = digests(connection, str(root))
+            reader = FolderReader(root, before)
+            found = reader.documents()
+            report = index_source(connection, "folder", str(root), found, reader.unchanged)
+            if not before and not report.added:
                 why = f" Left out: {'; '.join(reader.skipped[:3])}." if reader.skipped else ""
                 raise BadRequest(f"{path} holds no Markdown (.md, .mdx) to index.{why}")
-            report = index_source(connection, "folder", str(root), found, reader.unchanged)
             return report.with_skipped(reader.skipped)
 
         return self._database.run(work)

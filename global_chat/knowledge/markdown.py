@@ -24,7 +24,8 @@ _ITEM = re.compile(r"\s*-\s+(.*)")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _IMPORT = re.compile(r"(?:import|export)\b(?=.*(?:\bfrom\b|['\"{=(]|\bdefault\b))")
 _STATEMENT_END = re.compile(r"['\");}][ \t]*;?[ \t]*$")
-_COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
+_COMMENTS = (("<!--", "-->"), ("{/*", "*/}"))
+_LONGEST_LINE = 5_000  # characters; longer ones are data, and searching them for tags is slow
 _TAG = re.compile(r"</?(?:[A-Z][\w.]*|[a-z][a-z0-9]*)(?:\s[^<>]*)?/?>")
 _LABEL = re.compile(r"\b(?:label|title|summary)=(?:\{)?[\"']([^\"']+)[\"']")
 _ADMONITION = re.compile(r"[ \t]*:{3,}(?:[a-z]+)?[ \t]*(.*)")
@@ -122,7 +123,8 @@ def _by_fences(body: str) -> Iterator[tuple[bool, str]]:
 
 
 def _plain(block: str) -> str:
-    block = _COMMENT.sub("", block)
+    for start, end in _COMMENTS:
+        block = _without_comments(block, start, end)
     kept: list[str] = []
     in_statement = False
     for line in block.split("\n"):
@@ -131,15 +133,26 @@ def _plain(block: str) -> str:
             continue
         admonition = _ADMONITION.match(line)
         line = admonition[1] if admonition else line
-        kept.append(_IMAGE.sub(r"\1", _without_tags(line)))
+        kept.append(_without_tags(line))
     return "\n".join(kept)
 
 
+def _without_comments(text: str, start: str, end: str) -> str:
+    pieces, at = [], 0
+    while (begin := text.find(start, at)) >= 0 and (close := text.find(end, begin)) >= 0:
+        pieces.append(text[at:begin])
+        at = close + len(end)
+    return "".join([*pieces, text[at:]])
+
+
 def _without_tags(line: str) -> str:
-    """The line without tags, outside of inline code; a tag's label or title stays as text."""
+    """The line without tags and images, outside of inline code; their labels stay as text."""
+    if len(line) > _LONGEST_LINE:
+        return line
     parts = line.split("`")
     for index in range(0, len(parts), 2):
-        parts[index] = _TAG.sub(lambda tag: " ".join(_LABEL.findall(tag[0])), parts[index])
+        text = _IMAGE.sub(r"\1", parts[index])
+        parts[index] = _TAG.sub(lambda tag: " ".join(_LABEL.findall(tag[0])), text)
     return "`".join(parts)
 
 
@@ -148,7 +161,8 @@ def _parser() -> MarkdownIt:
     # 0.05 s, and only indexing reads Markdown.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
-    return MarkdownIt("commonmark").enable("table")
+    # Only blocks are of interest, and reading what is inside lines takes most of the time.
+    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def _sections(body: str, page_title: str) -> Iterator[Section]:

@@ -6,6 +6,7 @@ message names the registry's full address, which may carry a login.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,8 +101,8 @@ class Registry:
             instead = f" The nearest is {near}." if near else ""
             raise NotFound(f"The registry has no version {version} of {wanted.package}.{instead}")
         content = await self._get(release.archive, "*/*", LARGEST_ARCHIVE, str(wanted))
-        verify(content, release.integrity, release.shasum)
-        return read_package(read_members(content), listing.package, release.version)
+        # In a thread, so that the caller's time-out holds whatever the archive is like.
+        return await asyncio.to_thread(_read, content, listing.package, release)
 
     async def _get(self, url: str, accept: str, largest: int, what: str) -> bytes:
         import httpx2  # noqa: PLC0415  see __aenter__
@@ -133,6 +134,11 @@ class Registry:
                 f"The package registry {self._host} asks for a login, which is not supported."
             )
         return ProviderError(f"The package registry {self._host} answered {status} for {what}.")
+
+
+def _read(content: bytes, package: str, release: Release) -> AdaptorDocs:
+    verify(content, release.integrity, release.shasum)
+    return read_package(read_members(content), package, release.version)
 
 
 def _listing(content: bytes, package: str, address: str) -> Listing:

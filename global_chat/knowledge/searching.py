@@ -50,7 +50,7 @@ class Vectors:
     """
 
     def __init__(self) -> None:
-        self._state: tuple[int, int] | None = None
+        self._state: tuple[int, int, int] | None = None
         self._ids: NDArray[np.int64] | None = None
         self._starts: NDArray[np.int64] | None = None
         self._phrases: NDArray[np.float32]
@@ -76,7 +76,7 @@ class Vectors:
 
     def _load(self, connection: sqlite3.Connection) -> None:
         version: int = connection.execute("PRAGMA data_version").fetchone()[0]
-        state = (version, connection.total_changes)
+        state = (id(connection), version, connection.total_changes)
         if state == self._state:
             return
         import numpy as np  # noqa: PLC0415  0.1 s, and most turns search nothing

@@ -131,3 +131,8 @@ def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
     assert len(text) <= MOST_CHARACTERS
     assert text.split("\n\n")[1].startswith("op299(x)")
     assert text.endswith("more entries are left out.)")
+
+
+@pytest.mark.parametrize("text", ["/**" * 300_000, "/***/" * 300_000, "/** @param {" * 100_000])
+def test_declarations_made_to_be_slow_are_not(text: str) -> None:
+    assert read_functions(text) == () and read_types(text) == ()

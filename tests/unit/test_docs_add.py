@@ -117,6 +117,13 @@ def test_a_page_without_words_has_no_passages(text: str) -> None:
     assert read_page(text, "x").sections == ()
 
 
+@pytest.mark.parametrize(
+    "piece", ["<!--", "{/*", "![", "<a ", "> ", "- ", "[", "*a_", "`", "~~~\n", "---\n", "import "]
+)
+def test_pages_made_to_be_slow_are_not(piece: str) -> None:
+    read_page(piece * 50_000, "x")
+
+
 @settings(max_examples=80, deadline=None)
 @given(text=st.text(max_size=400))
 def test_any_text_is_a_page(text: str) -> None:
@@ -211,6 +218,22 @@ def test_nothing_to_read_is_a_mistake_of_the_caller(tmp_path: Path, name: str) -
         Library(None).add(tmp_path / name)
 
 
+def test_a_folder_that_was_emptied_is_emptied_in_the_library_too(docs: Path) -> None:
+    library = Library(None)
+    library.add(docs)
+    for path in (docs / "a.md", docs / "deep" / "b.mdx"):
+        path.unlink()
+    report = library.add(docs)
+    assert (report.removed, report.passages) == (2, 0)
+
+
+def test_a_folder_in_which_nothing_was_found_is_not_remembered(tmp_path: Path) -> None:
+    library = Library(None)
+    with pytest.raises(BadRequest):
+        library.add(tmp_path)
+    assert not [s for s in library.status().sources if s.kind == "folder"]
+
+
 def test_one_file_may_be_added_by_itself(docs: Path) -> None:
     assert Library(None).add(docs / "a.md").added == 1
 
@@ -244,6 +267,12 @@ def test_mistakes_are_sentences_with_exit_code_2(run: CliRunner, docs: Path) -> 
         assert result.stderr.strip().endswith((".", "file."))
         assert "Traceback" not in result.output
     assert "GLOBAL_CHAT_REGISTRY" in run.invoke(docs_app, ["sync", "http"]).stderr
+
+
+def test_every_command_explains_itself_with_an_example(run: CliRunner) -> None:
+    for command in ("add", "search", "list", "remove", "status", "sync"):
+        shown = run.invoke(docs_app, [command, "--help"]).output
+        assert f"Example: global-chat docs {command}" in " ".join(shown.split()), command
 
 
 def test_documentation_cannot_steer_the_terminal(run: CliRunner, docs: Path) -> None:
