@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from .forms import Placed
 from .parts import Edge, Problem
 from .problem_places import Places, did_you_mean
 
 CONDITION_TYPES = ("always", "on_job_success", "on_job_failure", "js_expression")
-#: What the portability form knows besides: a path that is never taken.
-_ALSO_IN_STEPS = ("never",)
 #: The app's limits, in characters, and the words that it does not let an expression have.
 MAX_EXPRESSION = 255
 MAX_LABEL = 255
 _FORBIDDEN = re.compile(r"\b(?:import|require|process|await|eval)\b")
+
+
+def allowed_conditions(form: Literal["jobs", "steps"]) -> tuple[str, ...]:
+    """The condition types; the portability form also knows a path that is never taken."""
+    return CONDITION_TYPES if form == "jobs" else (*CONDITION_TYPES, "never")
 
 
 def edge_problems(places: Places) -> Iterator[Problem]:
@@ -72,7 +76,7 @@ def _ends(
 def _condition(places: Places, placed: Placed[Edge]) -> Iterator[Problem]:
     edge = placed.part
     kind, expression = edge.condition_type, (edge.condition_expression or "").strip()
-    allowed = CONDITION_TYPES + (_ALSO_IN_STEPS if places.layout.form == "steps" else ())
+    allowed = allowed_conditions(places.layout.form)
     if kind is None:
         message = f"The path `{edge.key}` has no `condition_type`."
         hint = f"It is one of {', '.join(CONDITION_TYPES)}."

@@ -48,7 +48,7 @@ ON = _any(
     r"enabl(?:e|es|ed|ing)|(?:re)?activat(?:e|es|ed|ing)|unpaus(?:e|ed)|resum(?:e|es|ed)|go\s+live",
     r"make\s+\S+(?:\s+\S+){0,2}?\s+(?:live|active)|(?:switch|turn|flip|power)(?:ed)?\s+(?:back\s+)?on",
     r"(?:switch|turn|flip|put|set|toggle)(?:\s+(?!to\b|into\b|from\b|over\b)\S+){1,6}?\s+on"
-    r"(?!\s+(?:mon|tue|wed|thu|fri|sat|sun|week|the|every|each|a|any|my|hold|\d))",
+    r"(?!\s+(?:(?:mon|tue|wed|thu|fri|sat|sun|week)\w*|the|every|each|an?|any|my|hold|\d+)\b)",
     r"start(?:s)?\s+(?:the\s+)?(?:it|this|cron|trigger|schedule|workflow|webhook|running)\b"
     r"(?!\s+(?:with|from|at|every|by|on|when|after|daily|step))",
     r"toggle|is\s+on|be\s+on|should\s+run\s+again",

@@ -38,11 +38,11 @@ def lines_of(
     floor = source.next_line(before) if before is not None else 0
     while start > floor and _comment_at(source, above := source.line_start(start - 1)) == column:
         start = above
-    while before is not None and start > floor and _is_blank(source, start - 1):
+    while before is not None and start > floor and is_blank(source, start - 1):
         start = source.line_start(start - 1)
     while end < len(source.text) and (_comment_at(source, end) or 0) > column:
         end = source.next_line(end)
-    while before is None and followed and end < len(source.text) and _is_blank(source, end):
+    while before is None and followed and end < len(source.text) and is_blank(source, end):
         end = source.next_line(end)
     return start, end
 
@@ -54,5 +54,6 @@ def _comment_at(source: Source, line_start: int) -> int | None:
     return len(line) - len(bare) if bare.startswith("#") else None
 
 
-def _is_blank(source: Source, offset: int) -> bool:
+def is_blank(source: Source, offset: int) -> bool:
+    """Whether nothing but blanks stands on the line of `offset`."""
     return not source.text[source.line_start(offset) : source.line_end(offset)].strip()

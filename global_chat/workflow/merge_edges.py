@@ -6,28 +6,18 @@ forgets them, removed steps lose theirs, and a path that merely goes missing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
-from .finding import find_step
+from . import steps_form
+from .check_edges import CONDITION_TYPES, allowed_conditions
 from .forms import Layout
 from .intent import Intent
+from .merge_ends import Ends, Keys, loses_an_end, new_ends, old_ends
 from .merge_match import Traces, traces
 from .merge_plan import Findings, Names, Planned, Request, fresh_id
-from .parts import Edge, Step
+from .parts import Edge
 from .source import Source
-
-#: Where a path runs in the result: from a trigger or a step, to a step.
-Ends: TypeAlias = tuple[bool, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The key that every key of the reply or the document has in the result; None: removed."""
-
-    steps: Mapping[str, str | None]
-    triggers: Mapping[str, str | None]
 
 
 @dataclass(slots=True)
@@ -49,11 +39,11 @@ def plan_edges(
     steps = tuple(p.part for p in reply.steps)
     wanted: list[_Wanted] = []
     for placed in reply.edges:
-        ends = _new_ends(placed.part, steps, keys, before, found)
+        ends = new_ends(placed.part, steps, keys, before, found)
         if ends:
             trace = traces(source, placed, "edge", reply.body_key)
             wanted.append(_Wanted(ends, placed.part, trace))
-    left = [(ends, edge) for edge in before if (ends := _old_ends(edge, keys))]
+    left = [(ends, edge) for edge in before if (ends := old_ends(edge, keys))]
     left = _pair(wanted, left, lambda want: want.ends)
     left = _pair(wanted, left, None)
     wanted = _without_doubles(wanted, found)
@@ -65,70 +55,13 @@ def plan_edges(
         else Planned(None, _new_edge(want, old, names, request.intent))
         for want in wanted
     ]
+    planned = [replace(plan, new=_spelled(plan.new, old)) for plan in planned]
+    for plan in planned:
+        if plan.changes:
+            _check_condition(plan.new, old, found)
     # What points at nothing was so before; a model that does not repeat it does not remove it.
-    dangling = [e for e in before if not _old_ends(e, keys) and not _loses_an_end(e, keys)]
+    dangling = [e for e in before if not old_ends(e, keys) and not loses_an_end(e, keys)]
     return planned + [Planned(edge, edge) for edge in dangling]
-
-
-def _old_ends(edge: Edge, keys: Keys) -> Ends | None:
-    """Where an edge of the document runs in the result; None when an end went or never was."""
-    is_trigger = edge.source_trigger is not None
-    sources = keys.triggers if is_trigger else keys.steps
-    source = sources.get(edge.source_trigger or edge.source_step or "")
-    target = keys.steps.get(edge.target or "")
-    return (is_trigger, source, target) if source and target else None
-
-
-def _loses_an_end(edge: Edge, keys: Keys) -> bool:
-    """Whether a step or trigger that is removed takes the edge with it."""
-    ends = ((edge.target, keys.steps), (edge.source_step, keys.steps))
-    removed = (key in map_ and map_[key] is None for key, map_ in ends if key is not None)
-    trigger = edge.source_trigger
-    return any(removed) or (trigger in keys.triggers and keys.triggers[trigger or ""] is None)
-
-
-def _new_ends(
-    edge: Edge, steps: tuple[Step, ...], keys: Keys, before: Iterable[Edge], found: Findings
-) -> Ends | None:
-    """Where an edge of the reply is to run. None when it goes with a removed part, stands in the
-    document just so, or points at nothing, which is a problem."""
-    target, target_gone = _step_key(edge.target, steps, keys)
-    trigger, step = edge.source_trigger, edge.source_step
-    if step is not None and trigger is None and step not in keys.steps and step in keys.triggers:
-        trigger, step = step, None
-    if trigger is not None:
-        source, gone = keys.triggers.get(trigger), trigger in keys.triggers
-        alone = [key for key in keys.triggers.values() if key]
-        if not gone and len(set(alone)) == 1:
-            source = alone[0]
-    else:
-        source, gone = _step_key(step, steps, keys)
-    if source and target:
-        return trigger is not None, source, target
-    if (gone and not source) or (target_gone and not target):
-        return None
-    if any(_written_ends(edge) == _written_ends(other) for other in before):
-        return None
-    end = (trigger or step) if not source else edge.target
-    where = "comes from" if not source else "leads to"
-    found.problems.append(
-        f"The path `{edge.key}` {where} `{end}`, which is no step or trigger of the workflow."
-        if end
-        else f"The path `{edge.key}` needs exactly one source and one target."
-    )
-    return None
-
-
-def _written_ends(edge: Edge) -> tuple[str | None, ...]:
-    return edge.source_trigger, edge.source_step, edge.target
-
-
-def _step_key(name: str | None, steps: tuple[Step, ...], keys: Keys) -> tuple[str | None, bool]:
-    """The key in the result of the step that the reply calls `name`, and whether it is known."""
-    if name is None or name in keys.steps:
-        return keys.steps.get(name or ""), name is not None
-    step = find_step(steps, name)
-    return (keys.steps.get(step.key), True) if step else (None, False)
 
 
 def _pair(
@@ -187,7 +120,7 @@ def _check_lost(
 ) -> None:
     """A path may go when the request is about removing, when another one leads to its target in
     its place, or when the reply leaves it out a second time."""
-    led_anew = {w.ends[2] for w in wanted if not w.was or _old_ends(w.was, keys) != w.ends}
+    led_anew = {w.ends[2] for w in wanted if not w.was or old_ends(w.was, keys) != w.ends}
     lost = [edge for ends, edge in left if ends[2] not in led_anew]
     if lost and not (request.intent.removes or request.confirmed):
         paths = ", ".join(f"`{_source(edge)}` to `{edge.target}`" for edge in lost)
@@ -236,14 +169,39 @@ def _kept_edge(want: _Wanted, old: Edge, intent: Intent) -> Edge:
     )
 
 
+def _spelled(edge: Edge, old: Layout) -> Edge:
+    """The portability form has no other way to write success and failure than their expressions,
+    so there an expression that says just that is the condition of that name."""
+    named = steps_form.CONDITIONS.get((edge.condition_expression or "").strip())
+    if old.form == "steps" and named and edge.condition_type == "js_expression":
+        return replace(edge, condition_type=named, condition_expression=None)
+    return edge
+
+
+def _check_condition(edge: Edge, old: Layout, found: Findings) -> None:
+    """Not every form can hold what is wrong here, so it is told before anything is written."""
+    kind = edge.condition_type
+    if kind not in (None, *allowed_conditions(old.form)):
+        found.problems.append(
+            f"The path `{edge.key}` has the unknown condition type `{str(kind)[:40]}`. "
+            f"It is one of {', '.join(CONDITION_TYPES)}."
+        )
+    if kind == "js_expression" and not (edge.condition_expression or "").strip():
+        found.problems.append(
+            f"The path `{edge.key}` is a `js_expression` without a `condition_expression`."
+        )
+
+
 def _new_edge(want: _Wanted, old: Layout, names: Names, intent: Intent) -> Edge:
     """An edge that the document has not: on, unless the request asks for one that is off."""
     from_trigger, source, target = want.ends
     given = want.edge
     kind = given.condition_type or ("always" if from_trigger else "on_job_success")
-    key = f"{source}->{target}" if "->" in given.key else given.key
+    key = f"{source}->{target}"
+    if old.form == "jobs":
+        key = names.unique(key if "->" in given.key else given.key, "-")
     return Edge(
-        key=names.unique(key, "-"),
+        key=key,
         target=target,
         source_trigger=source if from_trigger else None,
         source_step=None if from_trigger else source,

@@ -52,28 +52,31 @@ def read_reply(reply: str, workflow: Workflow) -> tuple[Source, Layout]:
 
 def _page(workflow: Workflow) -> str | None:
     """How a reply in the form of a project would call the same workflow."""
-    layout = workflow.layout
-    return f"workflows/{layout.key}" if layout and layout.key else workflow.page
+    name = workflow.layout and (workflow.layout.key or workflow.name)
+    return f"workflows/{name}" if name else workflow.page
 
 
 def _candidates(reply: str) -> Iterator[str]:
-    """What the YAML may be: all of the reply, what a fence holds, or what follows some prose.
+    """What the YAML may be: all of the reply, what a fence holds, or what follows some prose."""
+    yield reply
+    first, fence = _FIRST_KEY.search(reply), _FENCE.search(reply)
+    if first and (fence is None or first.start() < fence.start()):
+        yield reply[first.start() :]
+    for text in _fenced(reply):
+        if _FIRST_KEY.search(text):
+            yield text
+
+
+def _fenced(reply: str) -> Iterator[str]:
+    """What stands in each fence, unindented.
 
     A fence closes at the first bare fence as far to the left as the opening one: those of a
     template literal inside a step's code stand further right.
     """
-    yield reply
-    openings = [f for f in _FENCE.finditer(reply) if f[3] or not f[1]]
-    found = False
-    for opening in sorted(openings, key=lambda f: f[3].lower() not in ("yaml", "yml")):
-        indent, fence = opening[1], re.escape(opening[2])
-        closing = re.compile(rf"^{indent}{fence}[ \t]*\r?$", re.MULTILINE)
+    opening = _FENCE.search(reply)
+    while opening:
+        closing = re.compile(rf"^{opening[1]}{opening[2]}[ \t]*\r?$", re.MULTILINE)
         end = closing.search(reply, opening.end())
         inside = reply[opening.end() : end.start() if end else len(reply)].lstrip("\r\n")
-        text = re.sub(rf"^{indent}", "", inside, flags=re.MULTILINE)
-        if _FIRST_KEY.search(text):
-            found = True
-            yield text
-    first = _FIRST_KEY.search(reply)
-    if first and not found:
-        yield reply[first.start() :]
+        yield re.sub(rf"^{opening[1]}", "", inside, flags=re.MULTILINE)
+        opening = _FENCE.search(reply, end.end()) if end else None

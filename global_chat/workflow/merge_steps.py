@@ -31,6 +31,7 @@ def plan_steps(
     pairs = list(zip(given, partners, strict=True))
     _check_missing(before, {s.key for s in partners if s}, request, found)
     fresh = [g.part for g, partner in pairs if partner is None]
+    _check_keys(before, fresh, found)
     kept = {id(g): _kept_step(g, partner, fresh, found) for g, partner in pairs if partner}
     names = Names(step.name for step in kept.values())
     keys = Names((*(s.key for s in kept.values()), *(t.part.key for t in old.triggers)))
@@ -85,6 +86,17 @@ def _check_missing(
         )
 
 
+def _check_keys(before: tuple[Step, ...], fresh: list[Step], found: Findings) -> None:
+    """No step makes room for a new one: whatever refers to its key means the old one."""
+    owner = {step.key: step for step in before}
+    for step in fresh:
+        if step.key in owner:
+            found.problems.append(
+                f"The key `{step.key}` is that of the step {owner[step.key].name}. Leave it there, "
+                f"and give the new step {step.name} a key of its own."
+            )
+
+
 def _new_step(given: _Given, old: Layout, keys: Names, names: Names, found: Findings) -> Step:
     """A step that the document has not. Its key and name are made unique, its id is fresh."""
     part = given.part
@@ -106,7 +118,7 @@ def _new_step(given: _Given, old: Layout, keys: Names, names: Names, found: Find
 def _kept_step(given: _Given, old: Step, fresh: list[Step], found: Findings) -> Step:
     """What the reply makes of a step that the document has. What it does not say stays.
 
-    A step does not make room for a new one: a key or name that one of `fresh` wants stays.
+    A step does not make room for a new one: a name that one of `fresh` wants stays its own.
     """
     _check_same(given, old, found)
     if given.holds_code and (given.code or "").strip() != (old.code or "").strip():
@@ -114,12 +126,11 @@ def _kept_step(given: _Given, old: Step, fresh: list[Step], found: Findings) -> 
             f"Code that came with the step {old.name} was left out: its own code is unchanged."
         )
     part = given.part
-    same_key = _alike(part.key, old.key) or old.key in {step.key for step in fresh}
     name = (given.name or "").strip() or old.name
     same_name = _alike(name, old.name, exactly=True) or old.name in {step.name for step in fresh}
     return replace(
         old,
-        key=old.key if same_key else part.key,
+        key=old.key if _alike(part.key, old.key) else part.key,
         name=old.name if same_name else name,
         adaptor=part.adaptor or old.adaptor,
     )

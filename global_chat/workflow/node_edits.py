@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from . import yaml_text
 from .block_scalars import header_span
 from .line_spans import apart, lines_of
+from .neighbour_style import NeighbourStyle
+from .node_walks import inside, last_scalar
 from .nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
 from .source import Source, Splice
 from .yaml_text import Data
@@ -36,6 +38,7 @@ class NodeEdits:
         self._changed: list[Splice] = []
         self._removed: list[tuple[int, int]] = []
         self._root = root
+        self._style = NeighbourStyle(source, root)
 
     def text(self) -> str:
         """The document after the edits.
@@ -43,16 +46,28 @@ class NodeEdits:
         Raises `CannotEdit` when two edits meet in one place, or when one takes away an anchor
         that stands for more than a word elsewhere.
         """
-        removed = _joined(self._removed)
-        changed = [c for c in self._changed if not any(s <= c[0] < c[1] <= e for s, e in removed)]
-        splices = [*changed, *((start, end, "") for start, end in removed)]
+        removed = [self._style.with_blank_lines(*span) for span in _joined(self._removed)]
+        splices = [*self._beside(removed), *((start, end, "") for start, end in removed)]
         splices += self._moved_anchors(splices)
         try:
             text = self.source.splice(splices)
         except ValueError:
             raise CannotEdit("Two of the changes meet in one place of the document.") from None
         ends_open = not self.source.text.endswith(("\n", "\r"))
-        return text.removesuffix(self.source.newline) if ends_open and removed else text
+        if ends_open and removed and not self._style.needs_line_break(removed[-1][0]):
+            return text.removesuffix(self.source.newline)
+        return text
+
+    def _beside(self, removed: list[tuple[int, int]]) -> Iterator[Splice]:
+        """The changes outside of what is removed. New lines that would stand below the last line
+        of a part, where that line goes, stand below the one before it."""
+        for start, end, new in self._changed:
+            gone = next((s for s, e in removed if s <= start and end <= e and s < end), None)
+            if gone is None:
+                yield start, end, new
+            elif start == end:
+                above = self.source.line_end(self.source.line_start(gone - 1))
+                yield above, above, new
 
     def set_value(self, mapping: Mapping, entry: Entry, value: Data) -> None:
         """Give an existing key of `mapping` another value, written in the style of the old one."""
@@ -62,7 +77,7 @@ class NodeEdits:
             value += "\n"
         lines = isinstance(value, str) and "\n" in value
         if lines or isinstance(value, dict | list) or isinstance(old, Mapping | Sequence):
-            self._change(self._colon(entry), old.end, self._fresh(mapping, entry, value))
+            self._rewrite(mapping, entry, value)
             return
         style = old.style if isinstance(old, Scalar) else ""
         gap = "" if self.source.text[old.start - 1 : old.start].isspace() else " "
@@ -95,7 +110,7 @@ class NodeEdits:
                 name, new = (json.dumps(v, ensure_ascii=False) for v in (key, value))
             self._change(before.end, before.end, f", {name}: {new}")
             return
-        lines = yaml_text.block({key: value}, self._quote(mapping), self._step(mapping))
+        lines = self._style.block(mapping, {key: value})
         column = self.source.indent(before.start)
         self._insert_lines(before.value, lines, column, apart(self.source, mapping.entries))
 
@@ -108,7 +123,9 @@ class NodeEdits:
             self._change(before.end, before.end, f", {yaml_text.flow(value)}")
             return
         dash = self._dash(before)
-        first, *rest = yaml_text.block(value, self._quote(sequence), self._step(sequence))
+        first, *rest = yaml_text.block(
+            value, self._style.quote(sequence), self._style.step(sequence)
+        )
         pad = " " * (before.start - dash)
         lines = ["-" + pad[1:] + first, *(pad + line if line else "" for line in rest)]
         column = self.source.indent(dash)
@@ -153,41 +170,51 @@ class NodeEdits:
 
         An anchor that others refer to goes with the old value: the first of them inherits it.
         """
-        if isinstance(node, Alias) or (node.anchor and self._referrers(node)):
+        if isinstance(node, Alias) or (node.anchor and self._style.referrers(node)):
             return node.start
         found = _PROPERTIES.match(self.source.text, node.start, node.end)
         return found.end() if found else node.start
 
-    def _fresh(self, mapping: Mapping, entry: Entry, value: Data) -> str:
-        """What stands behind the colon of `entry` when the value is written anew."""
+    def _rewrite(self, mapping: Mapping, entry: Entry, value: Data) -> None:
+        """Write a value anew where the old one stood. A comment on the key's line stays there."""
+        old, colon = entry.value, self._colon(entry)
         if mapping.flow:
-            return " " + yaml_text.flow(value)
-        quote, step = self._quote(mapping), self._step(mapping)
-        (_, _, head), *rest = [
-            line.partition(":") if number == 0 else ("", "", line)
-            for number, line in enumerate(yaml_text.block({"k": value}, quote, step))
-        ]
-        pad = self.source.newline + " " * self.source.indent(entry.start)
-        return head + "".join(pad + line if line else self.source.newline for _, _, line in rest)
+            self._change(colon, old.end, " " + yaml_text.flow(value))
+            return
+        first, *below = yaml_text.block(
+            {"k": value}, self._style.quote(mapping), self._style.step(mapping)
+        )
+        head, newline = first.removeprefix("k:"), self.source.newline
+        pad = " " * self.source.indent(entry.start)
+        rest = "".join(newline + (pad + line if line else "") for line in below)
+        line_end = self.source.line_end(colon)
+        if isinstance(old, Scalar) and old.style in ("|", ">"):
+            header_end = header_span(self.source.text, old.start, old.end)[1]
+            self._change(colon, header_end, head)
+            self._change(self.source.line_end(header_end), old.end, rest)
+        elif old.start > line_end:
+            self._change(colon, colon, head)
+            self._change(line_end, old.end, rest)
+        elif old.end <= line_end:
+            self._change(colon, old.end, head)
+            self._change(line_end, line_end, rest)
+        else:
+            self._change(colon, old.end, head + rest)
 
     def _insert_lines(self, before: Node, lines: list[str], column: int, blank: bool) -> None:
         """New lines below the line on which `before` ends."""
         newline = self.source.newline
-        self._close_block_at_end(before)
-        text = newline * blank
+        last = last_scalar(before)
+        self._close_block_at_end(last)
+        text = newline * (blank and not (last and self._style.keeps(last)))
         text += "".join(newline + (" " * column + line if line else "") for line in lines)
         at = self.source.line_end(before.end)
         self._change(at, at, text)
 
-    def _close_block_at_end(self, node: Node) -> None:
+    def _close_block_at_end(self, node: Scalar | None) -> None:
         """A block scalar that ends the file without a line break gets none by what follows it."""
-        while isinstance(node, Mapping | Sequence):
-            inner = [e.value for e in node.entries] if isinstance(node, Mapping) else node.items
-            if not inner or node.flow:
-                return
-            node = inner[-1]
         text = self.source.text
-        if isinstance(node, Scalar) and node.style in ("|", ">") and node.end == len(text):
+        if node and node.style in ("|", ">") and node.end == len(text):
             start, end = header_span(text, node.start, node.end)
             header = text[start:end].rstrip("+-") + "-"
             if not node.text.endswith("\n") and (start, end, header) not in self._changed:
@@ -200,34 +227,13 @@ class NodeEdits:
             raise self.refuse(item, "the item does not stand behind its dash")
         return dash
 
-    def _quote(self, node: Node) -> str:
-        """The quotes that the values around prefer."""
-        styles = [n.style for n in _inside(node) if isinstance(n, Scalar) and n.style in ("'", '"')]
-        return '"' if styles.count('"') > styles.count("'") else "'"
-
-    def _step(self, node: Node) -> int:
-        """By how many columns the mappings in `node`, or else in the document, are indented."""
-        for root in (node, self._root):
-            for mapping in _inside(root):
-                if not isinstance(mapping, Mapping) or mapping.flow:
-                    continue
-                for entry in mapping.entries:
-                    inner = entry.value
-                    if isinstance(inner, Mapping) and inner.entries and not inner.flow:
-                        start = self.source.indent(inner.entries[0].start)
-                        return max(start - self.source.indent(entry.start), 1)
-        return 2
-
-    def _referrers(self, node: Node) -> list[Alias]:
-        return [a for a in _inside(self._root) if isinstance(a, Alias) and a.target is node]
-
     def _moved_anchors(self, splices: list[Splice]) -> Iterator[Splice]:
         """Where an anchor goes away, the first alias that stays becomes the anchor."""
         spans = [(start, end) for start, end, _ in splices if start < end]
         if "*" not in self.source.text:
             return
         seen: set[int] = set()
-        aliases = (node for node in _inside(self._root) if isinstance(node, Alias))
+        aliases = (node for node in inside(self._root) if isinstance(node, Alias))
         for alias in sorted(aliases, key=lambda a: a.start):
             target = alias.target
             lost = any(start <= target.start < end for start, end in spans)
@@ -249,18 +255,6 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _inside(root: Node) -> Iterator[Node]:
-    """The node and all in it, in order; aliases are not followed."""
-    waiting: list[Node] = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, Mapping):
-            waiting += [n for e in reversed(node.entries) for n in (e.value, e.key)]
-        elif isinstance(node, Sequence):
-            waiting += reversed(node.items)
 
 
 def _restyled(value: Data, style: str, *, in_flow: bool = False) -> str:

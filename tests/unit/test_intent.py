@@ -124,6 +124,7 @@ def test_a_step_called_like_a_verb_does_not_speak_for_the_user() -> None:
     [
         "switch the cron on",
         "turn it on",
+        "turn the schedule on again",
         "enable the trigger",
         "activate this path",
         "switch on the path that leads to this step",
