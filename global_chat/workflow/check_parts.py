@@ -66,7 +66,7 @@ def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
         yield places.problem("error", "trigger-type", message, placed, "type", hint)
     if trigger.type == "cron":
         yield from _schedule(places, placed)
-    elif trigger.cron_expression:
+    elif trigger.cron_expression and trigger.type in TRIGGER_TYPES:
         message = f"The trigger `{trigger.key}` is a {trigger.type}, but it has a schedule."
         hint = "Remove `cron_expression`."
         yield places.problem(
