@@ -15,7 +15,7 @@ from global_chat.replay.pace import Paced
 from global_chat.replay.prices import read_prices
 from global_chat.replay.run import Tell, Work, run_here
 
-from .options import Backend, ModelOptions
+from .options import ModelOptions
 from .replay_options import LiveOptions
 from .wiring import wire
 
@@ -25,8 +25,8 @@ USUAL_JOBS = 4
 
 def is_live(options: LiveOptions) -> bool:
     """Whether a model is asked instead of scripts. Raises `BadRequest` for options that clash."""
-    asked = options.live or options.backend in (Backend.anthropic, Backend.offline)
-    if options.live and options.backend is Backend.scripted:
+    asked = options.live or options.backend in ("anthropic", "offline")
+    if options.live and options.backend == "scripted":
         raise BadRequest("--live asks a model; it does not go with --backend scripted.")
     needing = {
         "--routes-only": options.routes_only,
@@ -37,7 +37,7 @@ def is_live(options: LiveOptions) -> bool:
     for name, given in needing.items():
         if given and not asked:
             raise BadRequest(f"{name} is for live runs: add --live.")
-    if options.batches and options.backend is Backend.offline:
+    if options.batches and options.backend == "offline":
         raise BadRequest("--batches is the provider's; it does not go with --backend offline.")
     return asked
 
@@ -54,7 +54,7 @@ class LiveRun:
         options = self._options
         wired = wire(
             ModelOptions(
-                backend=options.backend or Backend.anthropic,
+                backend=options.backend or "anthropic",
                 base_url=options.base_url,
                 timeout=options.timeout,
                 config=options.config,

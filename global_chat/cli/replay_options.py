@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Backend
+from global_chat.contract.names import BackendName
 
 _CASES, _RUN, _REPORTS, _LIVE = "Which cases", "How they run", "Reports", "Live runs"
 
@@ -104,7 +104,7 @@ class LiveOptions:
 
     live: Annotated[bool, _option("--live", help="Ask the real model.", panel=_LIVE)] = False
     backend: Annotated[
-        Backend | None, _option("--backend", help="Default: scripted.", panel=_LIVE)
+        BackendName | None, _option("--backend", help="Default: scripted.", panel=_LIVE)
     ] = None
     routes_only: Annotated[
         bool, _option("--routes-only", help="Stop after the router.", panel=_LIVE)

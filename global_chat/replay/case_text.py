@@ -19,11 +19,11 @@ def with_expectations(placed: Placed, values: dict[str, Any]) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     entries = {key.value: (key, value) for key, value in root.value}
     if "expect" not in entries:
-        return text.rstrip("\n") + "\n" + _dumped({"expect": _present(values)})
+        return text.rstrip("\n") + "\n" + dumped({"expect": _present(values)})
     key, expect = entries["expect"]
     if expect.flow_style:
         known = plain(placed.value["expect"])
-        anew = _dumped({"expect": _present({**known, **values})}).rstrip("\n")
+        anew = dumped({"expect": _present({**known, **values})}).rstrip("\n")
         return text[: key.start_mark.index] + anew + text[expect.end_mark.index :]
     for name, value in values.items():
         text = _with_entry(text, name, value)
@@ -35,7 +35,7 @@ def _with_entry(text: str, name: str, value: Any) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     expect = next(value for key, value in root.value if key.value == "expect")
     column = expect.start_mark.column
-    new = _indented(_dumped(_present({name: value})), column)
+    new = _indented(dumped(_present({name: value})), column)
     for key, old in expect.value:
         if key.value == name:
             start = key.start_mark.index - column
@@ -58,11 +58,23 @@ def _present(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, [], {})}
 
 
-def _dumped(value: dict[str, Any]) -> str:
+def dumped(value: dict[str, Any]) -> str:
+    """A mapping as YAML that reads back the same; texts of several lines as lines."""
     if not value:
         return ""
-    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=100)
+    text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
     return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what YAML 1.1 takes for line ends as escapes: raw they would not read back."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = '"' if set(text) & {"\x85", "\u2028", "\u2029"} else "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def _indented(text: str, column: int) -> str:

@@ -12,20 +12,28 @@ from .summary import Summary
 
 def route_matrix(summary: Summary) -> Element:
     """Where requests belong (rows) and where the router sent them (columns), as a heat map."""
-    taken = [*DESTINATIONS]
+    taken: list[str] = [*DESTINATIONS]
     if any(column == "none" for _, column in summary.matrix):
-        taken.append("none")  # type: ignore[arg-type]
+        taken.append("none")
     most = max(summary.matrix.values(), default=1)
-    head = tag("tr", tag("th", "belongs to ↓  sent to →"), *(tag("th", name) for name in taken))
+    head = tag(
+        "tr",
+        tag("th", "belongs to ↓  sent to →"),
+        *(tag("th", name.replace("_", " ")) for name in taken),
+    )
     rows = [
         tag(
             "tr",
-            tag("th", expected),
+            _agent(expected),
             *(_cell(summary.matrix[expected, name], most, expected == name) for name in taken),
         )
         for expected in DESTINATIONS
     ]
     return tag("div", tag("table", head, *rows, class_="matrix"), class_="scroll")
+
+
+def _agent(name: str) -> Element:
+    return tag("th", name.replace("_", " "))
 
 
 def _cell(count: int, most: int, right: bool) -> Element:

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from global_chat.disk.writing import write_together
 from global_chat.model.recording import Recording
 from global_chat.model.secrets import scrub_value
 
 from .case import Case, Expect
-from .case_text import plain
+from .case_text import dumped, plain
 from .outcome import Outcome
 from .update import observed_expectations
 
@@ -36,12 +34,7 @@ def keep(folder: Path, case: Case, number: int, recording: Recording, outcome: O
         {
             made / "payload.json": json.dumps(plain(given), ensure_ascii=False, indent=2) + "\n",
             made / "script.yaml": recording.as_yaml(),
-            made / "case.yaml": _yaml(written),
+            made / "case.yaml": dumped(written),
         }
     )
     return made
-
-
-def _yaml(value: dict[str, Any]) -> str:
-    text: str = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=100)
-    return text

@@ -93,7 +93,8 @@ def _value(placed: Placed, node: Any, location: Path_) -> Any:
         if not isinstance(key, yaml.ScalarNode):
             raise placed.fault(location, "a key must be text")
         if key.value in found:
-            raise placed.fault((*location, key.value), f"the key {key.value!r} stands twice")
+            placed.places[location] = (key.start_mark.line + 1, key.start_mark.column + 1)
+            raise placed.fault(location, f"the key {key.value!r} stands twice")
         found[key.value] = _value(placed, item, (*location, key.value))
     return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from global_chat.contract.names import AgentName, Destination, SubagentName
 from global_chat.contract.usage import Usage
+from global_chat.model.characters import whole_value
 
 #: `stopped` is a case that was not run to its end, because the budget was spent.
 Status = Literal["passed", "failed", "crashed", "stopped"]
@@ -15,6 +16,12 @@ Status = Literal["passed", "failed", "crashed", "stopped"]
 
 class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_written(cls, data: Any) -> Any:
+        """Half of a surrogate pair may come from a payload, and no report could hold it."""
+        return whole_value(data)
 
 
 class Spent(_Entry):

@@ -1,0 +1,105 @@
+"""The history: nothing that ended is lost, a run goes on where it stopped, two can be compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from global_chat.contract.errors import BadRequest
+from global_chat.replay.comparison import compare_runs
+from global_chat.replay.history import History
+from global_chat.replay.result import Evidence, Said
+from tests.replay_cases import a_result
+
+pytestmark = pytest.mark.unit
+
+
+def test_results_come_back_as_they_were_in_the_order_of_cases(tmp_path: Path) -> None:
+    results = [a_result("b"), a_result("a", number=2), a_result("a", seconds=0.25)]
+    with History(tmp_path / "new" / "h.sqlite") as history:
+        run = history.begin("scripted", "all")
+        for result in results:
+            history.add(run, result)
+    with History(tmp_path / "new" / "h.sqlite") as history:
+        again = history.run("last")
+        assert again == run
+        assert list(history.results(again)) == [results[2], results[1], results[0]]
+        assert list(history.results(again, "b")) == [results[0]]
+
+
+def test_evidence_of_a_failure_is_kept_and_of_no_other(tmp_path: Path) -> None:
+    evidence = Evidence(conversation=(Said(who="user", text="hé 🐱"),), workflow_diff=("+a",))
+    with History(tmp_path / "h.sqlite") as history:
+        run = history.begin("scripted", "all")
+        history.add(run, a_result("bad", status="failed"), evidence)
+        history.add(run, a_result("good"))
+        assert history.evidence(run, a_result("bad")) == evidence
+        assert history.evidence(run, a_result("good")) is None
+
+
+def test_a_run_is_resumed_by_what_it_was_about(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        first = history.begin("scripted", "all")
+        history.begin("anthropic", "all")
+        assert history.resume("scripted", "all").id == first.id
+        assert history.resume("scripted", "some").id not in (first.id, 2)
+
+
+def test_what_is_done_is_known_by_case_repetition_and_text(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        run = history.begin("scripted", "all")
+        history.add(run, a_result("a", fingerprint="f"))
+        history.add(run, a_result("b", number=2, status="failed"))
+        history.add(run, a_result("c", status="stopped"))
+        assert history.done(run) == {("a", 1, "f"), ("b", 2, "")}
+
+
+def test_runs_are_named_by_number_or_counted_back_from_the_last(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        for _ in range(3):
+            history.end(history.begin("scripted", "all"))
+        names = {name: history.run(name).id for name in ("1", "last", "last~2")}
+        assert names == {"1": 1, "last": 3, "last~2": 1}
+        assert [run.id for run in history.runs()] == [3, 2, 1]
+        for name in ("4", "last~3", "0", "-1", "one", ""):
+            with pytest.raises(BadRequest, match="no run"):
+                history.run(name)
+
+
+def test_a_file_that_is_no_history_is_told_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("dear diary, " * 100)
+    with pytest.raises(BadRequest, match="cannot be used"):
+        History(file)
+    assert file.read_text().startswith("dear diary")
+
+
+def test_two_runs_differ_in_what_broke_what_was_fixed_and_what_went_elsewhere() -> None:
+    before = [
+        a_result("breaks"),
+        a_result("fixed", status="failed", differences=("agents: no",)),
+        a_result("same"),
+        a_result("wanders", agents=["router", "planner"]),
+        a_result("gone"),
+        a_result("rate", number=1),
+        a_result("rate", number=2, status="failed"),
+    ]
+    after = [
+        a_result("breaks", status="failed", differences=("says: no\nmore",)),
+        a_result("fixed"),
+        a_result("same"),
+        a_result("wanders", agents=["router", "job_code_agent"]),
+        a_result("new"),
+        a_result("rate", number=1, status="failed"),
+        a_result("rate", number=2, status="failed"),
+    ]
+    found = {c.case: (c.kind, c.before, c.after) for c in compare_runs(before, after).changes}
+    assert found == {
+        "breaks": ("broken", "passed", "failed: says: no"),
+        "fixed": ("fixed", "failed: agents: no", "passed"),
+        "gone": ("only in A", "passed", ""),
+        "new": ("only in B", "", "passed"),
+        "rate": ("broken", "1/2 passed", "0/2 passed"),
+        "wanders": ("other way", "router → planner", "router → job_code_agent"),
+    }

@@ -1,0 +1,158 @@
+"""Reports: what a model said is text in every one of them, and scripted is called scripted."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from global_chat.replay.history import Run
+from global_chat.replay.report_html import html_report
+from global_chat.replay.report_json import json_report
+from global_chat.replay.report_junit import junit_report
+from global_chat.replay.result import Evidence, Result, Said
+from global_chat.replay.summary import summarize
+from global_chat.replay.terminal import console, show_failures, show_summary, show_table
+from tests.replay_cases import a_result
+
+pytestmark = pytest.mark.unit
+
+RUN = Run(3, "2026-01-01T00:00:00Z", None, "scripted", "{}")
+HOSTILE = "</pre><script>alert(1)</script>\x1b[2J\x00\ud83d <img src=http://example.org/x>"
+RESULTS = [
+    a_result(
+        "good", agents=["router", "planner"], expected="planner", taken="planner", confidence=5
+    ),
+    a_result(
+        "bad",
+        title=HOSTILE,
+        status="failed",
+        differences=(f"says: {HOSTILE}", "second\nline"),
+        agents=["router", "job_code_agent", "planner"],
+        handover="job_code_agent",
+        expected="planner",
+        taken="job_code_agent",
+        right=False,
+        confidence=4,
+    ),
+    a_result("dead", status="crashed", differences=("the process died of it (SIGKILL)",)),
+    a_result("left", status="stopped"),
+]
+EVIDENCE = Evidence(
+    conversation=(Said(who="planner", text=HOSTILE),), workflow_diff=("-a", "+b", " c")
+)
+
+
+def page(results: list[Result] = RESULTS) -> str:
+    return html_report(RUN, summarize(results), lambda: results, lambda _: EVIDENCE)
+
+
+class _Reader(HTMLParser):
+    """Collects what a browser would do something with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: dict[str, list[str | None]] = {}
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            self.attributes.setdefault(name, []).append(value)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_needs_no_other_file_and_names_no_host_of_its_own() -> None:
+    reader = _Reader()
+    reader.feed(page())
+    assert not {"script", "link", "img", "iframe", "object", "form", "a"} & set(reader.tags)
+    assert not {"src", "href", "onclick", "action"} & set(reader.attributes)
+    assert "url(" not in page() and "@import" not in page()
+    assert "//" not in page([RESULTS[0]]).replace("<!doctype html>", "")
+
+
+def test_hostile_text_is_shown_as_text_on_the_page() -> None:
+    reader = _Reader()
+    reader.feed(page())
+    assert "<script>alert(1)</script>" in reader.text
+    assert "\x1b" not in page() and "\x00" not in page()
+    page().encode()  # half of a pair would not go into any file
+
+
+def test_the_page_tells_routes_confidence_failures_and_every_case() -> None:
+    text = page()
+    assert re.search(r'<td style="background: rgba\(var\(--bad\), [\d.]+\)">1</td>', text)
+    assert re.search(r'<td style="background: rgba\(var\(--good\), [\d.]+\)">1</td>', text)
+    for wanted in ("scripted", "job_code_agent ⇢ planner", "<ins>+b</ins>", "<del>-a</del>", "50%"):
+        assert wanted in text
+    assert text.count("<article") == 2
+    assert all(f"<td>{result.case}</td>" in text for result in RESULTS)
+
+
+def test_a_live_run_is_not_called_scripted() -> None:
+    live = [result.model_copy(update={"scripted": False}) for result in RESULTS]
+    assert '<span class="badge">live: scripted</span>' in page(live)
+    assert "no model was asked" not in page(live)
+    assert "no model was asked" in page()
+
+
+def test_the_junit_file_is_xml_and_counts_right() -> None:
+    suite = ET.fromstring(junit_report(RUN, summarize(RESULTS), RESULTS)).find("testsuite")
+    assert suite is not None
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    kinds = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert kinds == {"good": [], "bad": ["failure"], "dead": ["error"], "left": ["skipped"]}
+    assert "<script>" in (suite.findtext("testcase/failure") or "")
+
+
+def test_the_json_report_is_one_object_with_every_result() -> None:
+    text = "".join(json_report(RUN, summarize(RESULTS), RESULTS))
+    report = json.loads(text)
+    assert [result["case"] for result in report["results"]] == ["good", "bad", "dead", "left"]
+    assert report["results"][0]["scripted"] is True
+    assert (report["summary"]["passed"], report["summary"]["failed"]) == (1, 1)
+    assert report["summary"]["matrix"][0] == {
+        "expected": "planner",
+        "taken": "job_code_agent",
+        "count": 1,
+    }
+
+
+def shown(results: list[Result]) -> str:
+    out = io.StringIO()
+    screen = console(out, colours=False)
+    summary = summarize(results)
+    show_table(screen, results, summary)
+    show_failures(screen, results)
+    show_summary(screen, summary, 3)
+    return out.getvalue()
+
+
+def test_the_terminal_shows_cases_in_order_and_why_they_failed() -> None:
+    text = shown(RESULTS)
+    rows = re.findall(r"^[✔✘–] +(\w+)", text, re.MULTILINE)
+    assert rows[:4] == ["good", "bad", "dead", "left"]
+    assert "router → job_code_agent ⇢ planner" in text
+    assert "\x1b" not in text and "\x00" not in text
+    assert "1 passed, 1 failed, 1 crashed, 1 stopped of 4" in text
+    assert "scripted: every model's answer comes from a file, no model was asked" in text
+
+
+def test_repetitions_are_one_row_with_a_rate_and_its_interval() -> None:
+    results = [
+        a_result("a", number=n, status="passed" if n > 3 else "failed") for n in range(1, 11)
+    ]
+    assert re.search(r"✘ +a .*7/10 \(40%–89%\)", shown(results))
+    assert "0 scripted" not in shown(results)
+
+
+def test_markup_in_a_name_is_no_markup() -> None:
+    assert "[red]x[/]" in shown([a_result("[red]x[/]", status="failed", title="[bold]t")])

@@ -1,0 +1,115 @@
+"""Numbers about many results: how sure a rate is, where turns went, what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from global_chat.contract.errors import BadRequest
+from global_chat.contract.usage import Usage
+from global_chat.replay.prices import read_prices
+from global_chat.replay.statistics import wilson
+from global_chat.replay.summary import summarize
+from tests.replay_cases import a_result
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "low", "high"),
+    [
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (7, 10, 0.3968, 0.8922),
+        (90, 100, 0.8256, 0.9448),
+    ],
+)
+def test_the_interval_is_wilsons(passed: int, total: int, low: float, high: float) -> None:
+    assert wilson(passed, total) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_holds_the_rate_and_narrows_with_more_runs(counts: tuple[int, int]) -> None:
+    passed, total = counts
+    low, high = wilson(passed, total)
+    assert 0 <= low <= passed / total <= high <= 1
+    more_low, more_high = wilson(passed * 4, total * 4)
+    assert more_high - more_low < high - low
+
+
+def test_without_runs_nothing_is_known() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_the_matrix_counts_expected_by_taken() -> None:
+    summary = summarize(
+        [
+            a_result("a", expected="planner", taken="job_code_agent", handover="job_code_agent"),
+            a_result("b", expected="planner", taken="job_code_agent", right=False, confidence=4),
+            a_result("c", expected="planner", taken="planner", right=True, confidence=5),
+            a_result("d", expected="planner", error="AUTH_ERROR", status="failed"),
+        ]
+    )
+    assert summary.matrix == {
+        ("planner", "job_code_agent"): 2,
+        ("planner", "planner"): 1,
+        ("planner", "none"): 1,
+    }
+    assert (summary.handovers, summary.routed) == (1, 3)
+    assert (summary.right, summary.labelled) == (1, 2)
+    assert summary.confidence == {(4, False): 1, (5, True): 1}
+    assert (summary.counts["passed"], summary.failed) == (3, 1)
+
+
+def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None:
+    summary = summarize(
+        [
+            a_result("a", kind="k"),
+            a_result("a", kind="k", number=2, status="failed"),
+            a_result("a", kind="k", number=3, status="stopped"),
+        ]
+    )
+    assert (summary.rates["a"].passed, summary.rates["a"].total) == (1, 2)
+    assert str(summary.kinds["k"]).startswith("1/2 (")
+
+
+def test_one_unknown_price_makes_the_whole_sum_unknown() -> None:
+    known = {"agent": "router", "model": "m", "usage": {"input_tokens": 5}, "cost": 0.5}
+    summary = summarize([a_result("a", spent=[known]), a_result("b", spent=[known])])
+    assert summary.cost == 1.0
+    assert summary.agents["router"].usage.input_tokens == 10
+    summary.add(a_result("c", spent=[{**known, "cost": None}]))
+    assert summary.cost is None
+
+
+def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text(
+        "batch_factor = 0.5\n[models.big]\ninput = 2\noutput = 8\ncache_write = 4\ncache_read = 1\n"
+        "[models.big-two]\ninput = 20\noutput = 0\n"
+    )
+    prices = read_prices(file)
+    usage = Usage(
+        input_tokens=1_000_000,
+        output_tokens=500_000,
+        cache_creation_input_tokens=250_000,
+        cache_read_input_tokens=1_000_000,
+    )
+    assert prices.cost("big-20260101", usage) == 2 + 4 + 1 + 1
+    assert prices.cost("big-20260101", usage, batch=True) == 4
+    assert prices.cost("big-two-1", usage) == 20  # the longest name wins
+    assert prices.cost("small", usage) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[models.m", "[models.m]\ninput = -1\noutput = 1\n", "[models.m]\ninput = 1\n", "x = 1\n"],
+)
+def test_a_price_file_that_is_wrong_is_told_by_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text(text)
+    with pytest.raises(BadRequest, match=r"prices\.toml"):
+        read_prices(file)
