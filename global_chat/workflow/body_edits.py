@@ -15,6 +15,7 @@ from .code_scalars import literal, quoted
 from .forms import Layout, Placed
 from .nodes import Alias, Mapping, Node, Scalar, Sequence, resolve
 from .parts import Step
+from .small_edits import small_edits
 from .source import Source, Splice
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*\s+)*|\Z))*")
@@ -26,11 +27,13 @@ _USUAL_INDENT = 2
 
 @dataclass(frozen=True, slots=True)
 class BodyEdits:
-    """Writes bodies into one workflow. `in_blocks` False puts every code in double quotes."""
+    """Writes bodies into one workflow: changing words in place where `in_place` allows it, else as
+    literal blocks where `in_blocks` allows it, else in double quotes."""
 
     source: Source
     root: Node | None
     layout: Layout
+    in_place: bool = True
     in_blocks: bool = True
 
     def set_body(self, step: Placed[Step], code: str | None) -> list[Splice]:
@@ -40,8 +43,13 @@ class BodyEdits:
         own = step.node.own.get(self.layout.body_key)
         if own is None:
             return self._added(step.node, code)
-        moved = self._anchor_moved(own.value) if isinstance(own.value, Scalar) else []
-        return [*moved, *self._replaced(step.node, own.value, code)]
+        if not isinstance(own.value, Scalar):
+            return self._replaced(step.node, own.value, code)
+        small = None
+        if self.in_place and code is not None and step.part.has_code:
+            small = small_edits(self.source, own.value, self._content_start(own.value), code)
+        changed = small or self._replaced(step.node, own.value, code)
+        return [*self._anchor_moved(own.value), *changed]
 
     def _replaced(self, holder: Mapping, value: Node, code: str | None) -> list[Splice]:
         """Another code in the place of a text, a null or an alias."""
@@ -50,7 +58,7 @@ class BodyEdits:
         if not (isinstance(value, Scalar) and value.style in ("|", ">")):
             line_end = self.source.line_end(end)
             head, below = self._written(column, code, line_end)
-            return [(start, end, self._gap(start) + head), (line_end, line_end, below)]
+            return [(start, end, self._gap(start, end) + head), (line_end, line_end, below)]
         span = header_span(text, start, end)
         first_line = min(self.source.line_end(span[1]), end)
         if "+" in text[slice(*span)] and not (code or "").endswith("\n\n"):
@@ -79,7 +87,7 @@ class BodyEdits:
         if step.holder.flow:
             inside = f"{merged}, " if merged else ""
             new = f"{{{inside}{key}: {self._written(None, code, node.end)[0]}}}"
-            return [(node.start, node.end, self._gap(node.start) + new)]
+            return [(node.start, node.end, self._gap(node.start, node.end) + new)]
         end = self.source.line_end(node.end)
         column = self.source.indent(node.start)
         if step.entry:
@@ -100,11 +108,11 @@ class BodyEdits:
             return []
         alias, holder = min(users, key=lambda user: user[0].start)
         text, token = self.source.text, f"&{value.anchor}"
-        start = text.index(token, value.start)
+        start, content = text.index(token, value.start), self._content_start(value)
         after = start + len(token)
-        while text[after : after + 1] in (" ", "\t"):
+        while after < content and text[after] in " \t":
             after += 1
-        raw = text[self._content_start(value) : value.end]
+        raw = text[content : value.end]
         if value.is_null or (value.style in ("'", '"') and not _BREAK.search(raw)):
             return [(start, after, ""), (alias.start, alias.end, f"{token} {raw}".rstrip())]
         line_end = self.source.line_end(alias.end)
@@ -193,9 +201,9 @@ class BodyEdits:
         quote = last.style if isinstance(last, Scalar) and last.style in ("'", '"') else ""
         return f"{quote}{self.layout.body_key}{quote}"
 
-    def _gap(self, at: int) -> str:
-        """The blank that must stand before a value, unless there is one."""
-        return "" if self.source.text[at - 1 : at].isspace() else " "
+    def _gap(self, start: int, end: int) -> str:
+        """The blank that must stand before a value where there was none to follow."""
+        return "" if end > start or self.source.text[start - 1].isspace() else " "
 
     def _new_line(self, column: int) -> str:
         return self.source.newline + " " * column

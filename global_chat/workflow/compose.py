@@ -1,9 +1,9 @@
 """From text to the node tree, guarding against what hostile or broken documents do.
 
-libyaml does the parsing, some twenty times faster than a parser in Python. It follows YAML 1.1 in
-two points that matter here, so both are taken from it: the characters U+0085, U+2028 and U+2029,
-which it holds for line ends, are replaced while it reads; and a text that it refuses is given to
-ruamel.yaml's YAML 1.2 parser, which has the last word.
+libyaml does the parsing, some twenty times faster than a parser in Python. Where it follows YAML
+1.1 and not 1.2, that is mended here: the characters U+0085, U+2028 and U+2029, which it holds for
+line ends, and byte order marks inside the text, which it skips, are replaced while it reads; and a
+text that it refuses is given to ruamel.yaml's YAML 1.2 parser, which has the last word.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_KNOWN_REFUSAL = 2_000_000
 _KNOWN_REFUSALS = ("found a tab character", "Unicode character escape")
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NOT_LINE_ENDS = "\x85\u2028\u2029"
+_ORDINARY = f"\x85\u2028\u2029{BOM}"
 _STAND_INS = range(0xF0000, 0xFFFFE)
 
 
@@ -74,7 +74,7 @@ class _Composer:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.shift = len(BOM) if source.text.startswith(BOM) else 0
+        self.shift = source.first
         self.anchors: dict[str, Content] = {}
         self.open: list[Sequence | Mapping] = []
         self.keys: list[Node | None] = []
@@ -105,9 +105,9 @@ class _Composer:
         return self.root
 
     def _readable(self, text: str) -> str:
-        """The text with characters that are no line ends in YAML 1.2 replaced, one for one."""
+        """The text with every character that libyaml makes too much of replaced, one for one."""
         free = (chr(n) for n in _STAND_INS if chr(n) not in text)
-        for character in _NOT_LINE_ENDS:
+        for character in _ORDINARY:
             if character in text:
                 stand_in = next(free)
                 self.stand_ins[ord(stand_in)] = character
@@ -181,6 +181,7 @@ class _Composer:
 
     def _add_entry(self, mapping: Mapping, entry: Entry) -> None:
         mapping.entries.append(entry)
+        self._place_empty(entry)
         key = entry.key.target if isinstance(entry.key, Alias) else entry.key
         if not isinstance(key, Scalar):
             return
@@ -193,6 +194,14 @@ class _Composer:
                 f"{self.source.line(first.start)}.",
                 "Rename or remove one of them.",
             )
+
+    def _place_empty(self, entry: Entry) -> None:
+        """Put an empty value right behind its colon; parsers differ in where they see it."""
+        value, text = entry.value, self.source.text
+        if value.start == value.end and isinstance(value, Scalar):
+            colon = text.find(":", entry.key.end, value.end)
+            if colon >= 0 and not text[entry.key.end : colon].strip():
+                value.start = value.end = colon + 1
 
     def _span(self, event: Any) -> tuple[int, int]:
         return event.start_mark.index + self.shift, event.end_mark.index + self.shift

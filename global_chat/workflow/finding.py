@@ -17,7 +17,8 @@ def fold(name: str) -> str:
     Letters, marks and digits of every script stay. The result may be empty.
     """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return "".join(c for c in text if unicodedata.category(c)[0] in "LMN")
+    kept = "".join(c for c in text if unicodedata.category(c)[0] in "LMN")
+    return unicodedata.normalize("NFKC", kept)
 
 
 def find_step(steps: Iterable[Step], name: str | None) -> Step | None:

@@ -24,6 +24,8 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        #: Where the first character behind byte order marks stands.
+        self.first = len(text) - len(text.lstrip(BOM))
 
     @cached_property
     def newline(self) -> str:
@@ -36,8 +38,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        first = len(BOM) if self.text.startswith(BOM) else 0
-        return [first, *(m.end() for m in _LINE_END.finditer(self.text))]
+        return [self.first, *(m.end() for m in _LINE_END.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, both from 1."""

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 #: A step of the text: the number of its workflow, and its key.
 Target: TypeAlias = tuple[int, str]
 
+#: Whether words may be changed in place, and whether literal blocks may be used; the best first.
+Style: TypeAlias = tuple[bool, bool]
+_STYLES: tuple[Style, ...] = ((True, True), (False, True), (False, False))
+
 
 def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
     """The workflow with `code` as the body of the step `key`.
@@ -44,9 +48,9 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
     if code == step.part.code:
         return workflow
     target = (workflow.layouts.index(layout), key)
-    for in_blocks in (True, False):
+    for style in _STYLES:
         try:
-            after = _attempt(workflow, target, code, in_blocks)
+            after = _attempt(workflow, target, code, style)
         except (InvalidWorkflow, ValueError):
             continue
         if _is_as_meant(workflow, after, target, code):
@@ -74,23 +78,21 @@ def _refuse_other_bodies(workflow: Workflow, layout: Layout, step: Placed[Step])
         )
 
 
-def _attempt(workflow: Workflow, target: Target, code: str, in_blocks: bool) -> Workflow:
+def _attempt(workflow: Workflow, target: Target, code: str, style: Style) -> Workflow:
     """The document with the code in it, and every other step's code as it was.
 
     Where the step is shared by an anchor, those who share it get their old code as their own.
     """
-    after = _with_bodies(workflow, {target: code}, in_blocks)
+    after = _with_bodies(workflow, {target: code}, style)
     before, now = _codes(workflow), _codes(after)
     lost = {t: c for t, c in before.items() if t != target and now.get(t) != c}
-    return _with_bodies(after, lost, in_blocks) if lost else after
+    return _with_bodies(after, lost, style) if lost else after
 
 
-def _with_bodies(
-    workflow: Workflow, codes: Mapping[Target, str | None], in_blocks: bool
-) -> Workflow:
+def _with_bodies(workflow: Workflow, codes: Mapping[Target, str | None], style: Style) -> Workflow:
     splices: list[Splice] = []
     for number, layout in enumerate(workflow.layouts):
-        edits = BodyEdits(workflow.source, workflow.root, layout, in_blocks)
+        edits = BodyEdits(workflow.source, workflow.root, layout, *style)
         for step in layout.steps:
             here = (number, step.part.key)
             if here in codes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from global_chat.contract.errors import InvalidWorkflow
 
-from .source import BOM, Source
+from .source import Source
 
 _UNREADABLE = re.compile(
     "[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]"
@@ -89,12 +89,14 @@ def syntax_refusal(source: Source, error: Exception) -> InvalidWorkflow:
 
 
 def _offset(source: Source, error: Any) -> int:
-    """Where the parser stopped; the end of the text when it does not say."""
+    """Where the parser stopped, or where a quote opens that is never closed; the end of the text
+    when the parser does not say."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if "quoted scalar" in str(error) and "unexpected" in str(error):
+        mark = getattr(error, "context_mark", None) or mark
     if mark is None:
         return len(source.text)
-    shift = len(BOM) if source.text.startswith(BOM) else 0
-    return min(int(mark.index) + shift, len(source.text))
+    return min(int(mark.index) + source.first, len(source.text))
 
 
 def _meaning(complaint: str, error: Any) -> tuple[str, str]:
