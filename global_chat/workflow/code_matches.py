@@ -34,6 +34,7 @@ def _loose_matches(code: str, piece: str) -> list[Span]:
     bare, offsets = _without_blank_ends(code)
     wanted = _without_blank_ends(piece)[0]
     last_line = piece.splitlines()[-1]
+    ends: Iterator[int]
     if not piece.endswith("\n") and last_line != last_line.rstrip():
         # The piece ends in a blank: it may only be missing where a line of the code ends.
         ends = (at for at in _places(bare, wanted) if bare[at + len(wanted) :][:1] in ("", "\n"))

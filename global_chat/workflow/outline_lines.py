@@ -2,7 +2,7 @@
 
     workflow "Visit sync"
     trigger cron [cron 0 8 * * *, on] -> fetch
-    step fetch "Fetch visits" @openfn/language-http@6.5.4 [has code] -> load (success), mail (failure)
+    step fetch "Fetch visits" @openfn/language-http@6.5.4 [has code] -> load (success)
     step load "Load" @openfn/language-common@latest [empty]
 
 It is written from the parts alone, so that neither code nor ids nor comments can get into it,
@@ -30,12 +30,14 @@ def outline_lines(
 ) -> str:
     """The outline of one workflow, without a newline at the end."""
     lines = [f"workflow {_quoted(name)}"] if name else []
-    for trigger in triggers:
-        out = _paths(e for e in edges if e.source_trigger == trigger.key)
-        lines.append(f"trigger {_key(trigger.key)} [{_trigger(trigger)}]{out}")
+    by_trigger: dict[str | None, list[Edge]] = {}
     by_source: dict[str | None, list[Edge]] = {}
     for edge in edges:
+        by_trigger.setdefault(edge.source_trigger, []).append(edge)
         by_source.setdefault(edge.source_step, []).append(edge)
+    for trigger in triggers:
+        out = _paths(by_trigger.get(trigger.key, []))
+        lines.append(f"trigger {_key(trigger.key)} [{_trigger(trigger)}]{out}")
     for step in steps:
         adaptor = f" {_cut(step.adaptor)}" if step.adaptor else ""
         mark = "[has code]" if step.has_code or step.code_path else "[empty]"

@@ -30,8 +30,8 @@ class Place:
 
     def read(self, source: Source) -> Layout:
         """Its parts. Raises InvalidWorkflow where one has the wrong shape."""
-        form = steps_form if "steps" in self.root.own else jobs_form
-        return form.read(source, self.root, self.key, self.entry)
+        read = steps_form.read if "steps" in self.root.own else jobs_form.read
+        return read(source, self.root, self.key, self.entry)
 
 
 def places(source: Source, root: Node) -> tuple[Place, ...]:
