@@ -7,6 +7,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -128,9 +130,17 @@ print(*library.notes)
 """
 
 
-def test_a_read_only_database_is_still_read(tmp_path: Path) -> None:
-    folder = tmp_path / "cache"
-    own = tmp_path / "walrus.md"
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that any user may enter; pytest's own are for one user."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_read_only_database_is_still_read(open_folder: Path) -> None:
+    folder = open_folder / "cache"
+    own = open_folder / "walrus.md"
     own.write_text("# Walrus\n\nThe walrus protocol.")
     library = Library(folder)
     library.add(own)
@@ -138,15 +148,9 @@ def test_a_read_only_database_is_still_read(tmp_path: Path) -> None:
     for path in folder.iterdir():
         path.chmod(0o444)
     folder.chmod(0o555)
-    for above in (tmp_path, *list(tmp_path.parents)[:2]):
-        above.chmod(above.stat().st_mode | 0o055)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _READ_ONLY, str(folder)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    finally:
-        folder.chmod(0o755)
+    command = [sys.executable, "-c", _READ_ONLY, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    folder.chmod(0o755)
     assert done.stdout.splitlines()[0] == "Walrus", done.stderr
     assert "cannot be written" in done.stdout
 
