@@ -10,6 +10,7 @@ import typer
 from global_chat import __version__
 
 from .options import (
+    ChatOptions,
     ContextOptions,
     ModelOptions,
     PayloadOptions,
@@ -89,6 +90,18 @@ def workflow(
     from .run import WORKFLOW, Command, run_command  # noqa: PLC0415 (as above)
 
     return run_command(WORKFLOW, Command(given, ContextOptions(), results, show, model))
+
+
+@app.command(epilog="Example: global-chat chat workflow.yaml --page workflows/visits/load")
+@takes(ChatOptions, ModelOptions)
+def chat(options: ChatOptions, model: ModelOptions) -> int:
+    """Talk about a workflow file: several turns, with undo, and nothing written before /apply.
+
+    The conversation is kept beside the workflow, so that it can go on later.
+    """
+    from .chat import chat as converse  # noqa: PLC0415 (as above)
+
+    return converse(options, model)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -130,6 +130,24 @@ class ModelOptions:
     ] = None
 
 
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What a conversation is about."""
+
+    file: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="The workflow's YAML file.")]
+    page: Annotated[
+        str | None,
+        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME or …/NAME/STEP."),
+    ] = None
+    session: Annotated[
+        Path | None,
+        _option("--session", metavar="PATH", help="Default: WORKFLOW.chat.json."),
+    ] = None
+    verbose: Annotated[bool, _option("--verbose", "-v", help="What was decided, on stderr.")] = (
+        False
+    )
+
+
 def takes(*groups: type[Any]) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Make a Typer command of a function that takes option groups and returns an exit code."""
 
@@ -143,7 +161,7 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., int]], Callable[..., No
             inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=field.default,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
                 annotation=hints[group][field.name],
             )
             for group in groups
