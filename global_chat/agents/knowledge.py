@@ -25,6 +25,10 @@ class Knowledge(Protocol):
         """Passages that answer `query`, with titles and sources."""
         ...
 
+    def notes(self) -> tuple[str, ...]:
+        """What the trace should say about the look-ups of this turn, such as docs not found."""
+        ...
+
 
 class NoKnowledge:
     """Nothing is indexed: says so, and names the adaptor in use without more."""
@@ -40,3 +44,6 @@ class NoKnowledge:
 
     async def search(self, query: str) -> str:  # noqa: ARG002
         return "No documentation is indexed yet. Answer from what you know, and say so."
+
+    def notes(self) -> tuple[str, ...]:
+        return ()

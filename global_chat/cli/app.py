@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Annotated
 
 import typer
 
 from global_chat import __version__
 
+from .docs import docs_app
 from .options import (
     ChatOptions,
     ContextOptions,
@@ -104,10 +104,11 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     return converse(options, model)
 
 
+app.add_typer(docs_app, name="docs")
+
+
 def main() -> None:
     """The entry point of `global-chat`."""
-    # A turn that is asked to end cleans up as after Ctrl-C: calls, files and the terminal.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -59,6 +57,8 @@ def search(
 
     Example: global-chat docs search "fetch only new submissions"
     """
+    import asyncio  # noqa: PLC0415  as in _library
+
     with _library() as library:
         found = asyncio.run(library.search(query, limit))
     if as_json:
@@ -128,7 +128,9 @@ def sync(
 
     Example: global-chat docs sync http dhis2@8.2.1
     """
-    from global_chat.knowledge.places import registry_address  # noqa: PLC0415  as in _library
+    import asyncio  # noqa: PLC0415  as in _library
+
+    from global_chat.knowledge.places import registry_address  # noqa: PLC0415
 
     registry = registry_address(os.environ) or _npm_registry()
     with _library(registry) as library:
@@ -169,6 +171,8 @@ def _library(registry: str | None = None) -> Iterator[Library]:
 
 def _npm_registry() -> str | None:
     """The registry that an installed npm is set up for; None without npm."""
+    import subprocess  # noqa: PLC0415  as in _library
+
     npm = shutil.which("npm")
     if npm is None:
         return None

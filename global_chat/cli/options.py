@@ -125,6 +125,9 @@ class ModelOptions:
             panel=_MODEL,
         ),
     ] = None
+    offline_docs: Annotated[
+        bool, _option("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
+    ] = False
     config: Annotated[
         Path | None, _option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
     ] = None

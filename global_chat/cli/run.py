@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -61,6 +62,8 @@ class Command:
 
 def run_command(kind: Kind, command: Command) -> int:
     """Run one turn and return the exit code. Every failure is told; none escapes."""
+    # A turn that is asked to end cleans up as after Ctrl-C: calls, files and the terminal.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     invocation = _Invocation(kind, command)
     try:
         return invocation.run()

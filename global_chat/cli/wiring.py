@@ -16,6 +16,9 @@ from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
+from global_chat.knowledge.library import Library
+from global_chat.knowledge.places import cache_folder, registry_address
+from global_chat.knowledge.reference import Reference
 from global_chat.model.anthropic import AnthropicModel
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
@@ -103,12 +106,23 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
         model = Retrying(live, settings.retry)
     recording = Recording(model, (key, token)) if options.record else None
     return Wired(
-        services=Services(model=recording or model, settings=settings, backend=backend),
+        services=Services(
+            model=recording or model,
+            settings=settings,
+            knowledge=_knowledge(offline=options.offline_docs or live is None),
+            backend=backend,
+        ),
         live=live,
         script=script,
         recording=recording,
         record=options.record,
     )
+
+
+def _knowledge(*, offline: bool) -> Reference:
+    """The documentation and the catalogue; a turn without a live model fetches nothing."""
+    registry = registry_address(os.environ)
+    return Reference(Library(cache_folder(os.environ), registry=registry, offline=offline))
 
 
 def _script(options: ModelOptions) -> ScriptedModel:

@@ -7,6 +7,7 @@ believes was read in full. What is too large is refused before any model is aske
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -108,11 +109,12 @@ def without_field(attachments: Iterable[Attachment]) -> tuple[str, ...]:
 def block(tag: str, text: str) -> str:
     """`text` between `<tag>` and `</tag>`, marked so that the text cannot close it early.
 
-    The text itself is not changed. When it holds the closing tag, the tag gets a suffix that the
-    text does not hold, so that evidence which anyone can write into stays data.
+    The text itself is not changed. When it holds the closing tag, in any spelling that a reader
+    could take for it, the tag gets a suffix that the text does not hold, so that evidence which
+    anyone can write into stays data.
     """
     name, number = tag, 1
-    while f"</{name}>" in text:
+    while re.search(rf"</\s*{name}\s*>", text, re.IGNORECASE):
         number += 1
         name = f"{tag}_{number}"
     return f"<{name}>\n{text}\n</{name}>"

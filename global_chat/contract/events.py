@@ -130,6 +130,13 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something for the trace alone, such as documentation that could not be fetched."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """A piece of visible answer text, in order."""
 
@@ -192,6 +199,7 @@ Event = (
     | HandedOver
     | Stitched
     | Warned
+    | Noted
     | TextDelta
     | TextEnded
     | TextRestarted

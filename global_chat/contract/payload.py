@@ -40,14 +40,20 @@ def _history_text(content: Any) -> Any:
 
 
 class _Input(BaseModel):
-    """Unknown keys are kept aside (`model_extra`), so that they can be warned about."""
+    """Unknown keys are kept aside (`model_extra`), so that they can be warned about.
+
+    A key that is null is the same as one that is absent, as for most programs that write JSON.
+    """
 
     model_config = ConfigDict(extra="allow")
 
     @model_validator(mode="before")
     @classmethod
     def _clean(cls, data: Any) -> Any:
-        return _whole_characters(data)
+        data = _whole_characters(data)
+        if not isinstance(data, dict):
+            return data
+        return {key: value for key, value in data.items() if value is not None}
 
 
 class HistoryTurn(_Input):
@@ -95,11 +101,6 @@ class _Conversation(_Input):
             raise ValueError("is blank; say what you want in plain words")
         return value
 
-    @field_validator("history", mode="before")
-    @classmethod
-    def _no_history(cls, value: Any) -> Any:
-        return [] if value is None else value
-
     @property
     def turns(self) -> tuple[HistoryEntry, ...]:
         """The history without blank turns, which no provider accepts."""
@@ -117,13 +118,6 @@ class Payload(_Conversation):
     options: Options = Options()
     meta: Meta = Meta()
     metrics_opt_in: bool = False
-
-    @field_validator("attachments", "options", "meta", mode="before")
-    @classmethod
-    def _none_is_absent(cls, value: Any, info: Any) -> Any:
-        if value is not None:
-            return value
-        return [] if info.field_name == "attachments" else {}
 
     @property
     def evidence(self) -> tuple[Attachment, ...]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from dataclasses import asdict, dataclass
 
 
-class Usage(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Usage:
     """Token counts of one model call, or the sum over several. Units: tokens."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_creation_input_tokens: int = 0
     cache_read_input_tokens: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        return asdict(self)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

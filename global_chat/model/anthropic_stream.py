@@ -71,7 +71,7 @@ class ReplyBuilder:
 
     def _count(self, usage: Any) -> None:
         """Counts are running totals, repeated by later events: the highest is the total."""
-        for name in Usage.model_fields:
+        for name in Usage().as_dict():
             value = _object(usage).get(name)
             if isinstance(value, int) and not isinstance(value, bool):
                 self._counts[name] = max(value, self._counts.get(name, 0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -49,12 +49,9 @@ class BatchedModel:
         api_key: str,
         base_url: str,
         poll_seconds: float = 10.0,
-        quiet_seconds: float = QUIET_SECONDS,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._key, self._base_url = api_key, base_url
-        self._poll_seconds, self._quiet_seconds = poll_seconds, quiet_seconds
-        self._sleep = sleep
+        self._poll_seconds = poll_seconds
         self._waiting: list[_Waiting] = []
         self._sending: set[asyncio.Task[None]] = set()
         self._leaving: asyncio.TimerHandle | None = None
@@ -76,7 +73,7 @@ class BatchedModel:
         self._waiting.append(waiting)
         if self._leaving is not None:
             self._leaving.cancel()
-        self._leaving = loop.call_later(self._quiet_seconds, self._leave)
+        self._leaving = loop.call_later(QUIET_SECONDS, self._leave)
         yield await waiting.reply
 
     def _leave(self) -> None:
@@ -107,7 +104,7 @@ class BatchedModel:
         batch = await batches.create(requests=requests)
         try:
             while batch.processing_status != "ended":
-                await self._sleep(self._poll_seconds)
+                await asyncio.sleep(self._poll_seconds)
                 batch = await batches.retrieve(batch.id)
         except asyncio.CancelledError:
             # Nobody waits for it any more, so nobody should pay for it.
@@ -149,7 +146,7 @@ def _answer(call: _Waiting, result: Any) -> None:
 
 
 def _usage(counts: Any) -> Usage:
-    return Usage(**{name: getattr(counts, name, None) or 0 for name in Usage.model_fields})
+    return Usage(**{name: getattr(counts, name, None) or 0 for name in Usage().as_dict()})
 
 
 def _give_up(calls: Sequence[_Waiting], error: Exception) -> None:

@@ -151,7 +151,7 @@ def _turn(reply: Reply) -> dict[str, Any]:
 def _usage(usage: Usage) -> dict[str, int]:
     """The counts, without the zeros that a script need not say."""
     always = ("input_tokens", "output_tokens")
-    return {name: n for name, n in usage.model_dump().items() if n or name in always}
+    return {name: n for name, n in usage.as_dict().items() if n or name in always}
 
 
 def _broken_turn(error: TurnError, seen: str) -> dict[str, Any]:

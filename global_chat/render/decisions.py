@@ -7,6 +7,7 @@ from global_chat.contract.events import (
     Event,
     HandedOver,
     ModelCallEnded,
+    Noted,
     RouteDecided,
     Stitched,
     ToolCalled,
@@ -36,6 +37,8 @@ def decision_line(event: Event) -> str | None:
             return f"WARNING {agent}: handed over: {goal}. Rerouting to the planner"
         case HandedOver(agent=agent, goal=goal):
             return f"WARNING {agent}: could not finish: {goal}"
+        case Noted(message=message):
+            return f"INFO note: {message}"
         case Stitched(step=step, added=added, removed=removed):
             return f"INFO stitched the code of {step} (+{added} −{removed})"
     return None

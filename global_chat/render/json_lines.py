@@ -58,7 +58,7 @@ class JsonLines(Renderer):
             case TurnEnded():
                 self._answered(event)
             case TurnFailed(error=error):
-                self._error(error.as_dict() | {"usage": event.usage.model_dump()})
+                self._error(error.as_dict() | {"usage": event.usage.as_dict()})
 
     def __exit__(
         self,
@@ -120,7 +120,7 @@ class JsonLines(Renderer):
             self._text(event.response.response)
         self._end_block()
         delta = {"stop_reason": "end_turn", "stop_sequence": None}
-        self._write("message_delta", delta=delta, usage=event.response.usage.model_dump())
+        self._write("message_delta", delta=delta, usage=event.response.usage.as_dict())
         self._stop()
 
     def _error(self, error: dict[str, Any]) -> None:

@@ -57,7 +57,7 @@ def of_model_call(event: ModelCallEnded) -> dict[str, Any]:
 
 
 def of_usage(usage: Usage) -> dict[str, int]:
-    return usage.model_dump()
+    return usage.as_dict()
 
 
 def of_tool_call(event: ToolCalled) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
-Kind = Literal["turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning"]
+Kind = Literal[
+    "turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning", "note"
+]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

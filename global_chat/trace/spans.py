@@ -12,6 +12,7 @@ from global_chat.contract.events import (
     HandedOver,
     ModelCallEnded,
     ModelCallStarted,
+    Noted,
     RouteDecided,
     Stitched,
     ToolCalled,
@@ -73,6 +74,8 @@ class Spans:
                 self._moment("stitch", fields.of_stitch(event))
             case Warned():
                 self._moment("warning", {"message": event.message})
+            case Noted():
+                self._moment("note", {"message": event.message})
             case TurnEnded():
                 self._finish(event.response.usage)
             case TurnFailed():

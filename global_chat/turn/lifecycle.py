@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from global_chat.agents.asking import AgentContext
 from global_chat.agents.knowledge import Knowledge, NoKnowledge
 from global_chat.contract.errors import InternalError, TurnError
-from global_chat.contract.events import Emit, Event, TurnEnded, TurnFailed, TurnStarted
+from global_chat.contract.events import Emit, Event, Noted, TurnEnded, TurnFailed, TurnStarted
 from global_chat.contract.names import BackendName
 from global_chat.contract.response import HistoryEntry, Response
 from global_chat.contract.settings import Settings
@@ -63,7 +63,7 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
     )
     context = AgentContext(services.model, services.settings, tell, services.knowledge)
     try:
-        response = await body(context, tally)
+        response = await _noting(body(context, tally), services, tell)
     except Exception as raised:
         error = raised if isinstance(raised, TurnError) else _internal(raised)
         tell(TurnFailed(error, tally.usage))
@@ -72,6 +72,15 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
         response.meta.backend = services.backend
     tell(TurnEnded(response))
     return response
+
+
+async def _noting(turn: Awaitable[Response], services: Services, tell: Emit) -> Response:
+    """The turn's response; whatever becomes of it, the look-ups' notes go into the trace."""
+    try:
+        return await turn
+    finally:
+        for note in services.knowledge.notes():
+            tell(Noted(note))
 
 
 def _internal(error: Exception) -> InternalError:
