@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .block_scalars import content_indent, header_span
 from .code_scalars import literal, quoted
 from .forms import Layout, Placed
-from .nodes import Alias, Mapping, Node, Scalar, Sequence, resolve
+from .nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolve
 from .parts import Step
 from .small_edits import small_edits
 from .source import Source, Splice
@@ -42,7 +42,7 @@ class BodyEdits:
             return self._with_own_mapping(step, code)
         own = step.node.own.get(self.layout.body_key)
         if own is None:
-            return self._added(step.node, code)
+            return self._added(step, step.node, code)
         if not isinstance(own.value, Scalar):
             return self._replaced(step.node, own.value, code)
         small = None
@@ -67,11 +67,11 @@ class BodyEdits:
         head, below = self._written(column, code, end, value)
         return [(*span, head), (first_line, end, below)]
 
-    def _added(self, holder: Mapping, code: str | None) -> list[Splice]:
+    def _added(self, step: Placed[Step], holder: Mapping, code: str | None) -> list[Splice]:
         """A body for a mapping that has none: last, but before `next`, which ends a step."""
         last = next((e for e in reversed(holder.entries) if _text(e.key) != "next"), None)
         after = last or (holder.entries[-1] if holder.entries else None)
-        key, column = self._key_like(holder), self._column(holder)
+        key, column = self._key_like(after or step.entry), self._column(holder)
         if column is None or after is None:
             at = after.end if after else holder.end - 1
             head, _ = self._written(None, code, at)
@@ -82,7 +82,7 @@ class BodyEdits:
 
     def _with_own_mapping(self, step: Placed[Step], code: str | None) -> list[Splice]:
         """A mapping for a step that is null, or the alias of another one, which is merged in."""
-        node, text, key = step.node, self.source.text, self.layout.body_key
+        node, text, key = step.node, self.source.text, self._key_like(step.entry)
         merged = f"<<: {text[node.start : node.end]}" if isinstance(node, Alias) else ""
         if step.holder.flow:
             inside = f"{merged}, " if merged else ""
@@ -195,10 +195,10 @@ class BodyEdits:
         found = _PROPERTIES.match(self.source.text, value.start, value.end)
         return found.end() if found and not isinstance(value, Alias) else value.start
 
-    def _key_like(self, holder: Mapping) -> str:
-        """The body's key, quoted as the last key of its mapping is."""
-        last = resolve(holder.entries[-1].key) if holder.entries else None
-        quote = last.style if isinstance(last, Scalar) and last.style in ("'", '"') else ""
+    def _key_like(self, other: Entry | None) -> str:
+        """The body's key, quoted as another key is."""
+        key = resolve(other.key) if other else None
+        quote = key.style if isinstance(key, Scalar) and key.style in ("'", '"') else ""
         return f"{quote}{self.layout.body_key}{quote}"
 
     def _gap(self, start: int, end: int) -> str:

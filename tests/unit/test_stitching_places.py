@@ -40,6 +40,8 @@ def stitched(text: str, key: str, code: str = NEW, page: str | None = None) -> s
         ("  a: {name: A, body: x} # n\n", '  a: {name: A, body: "y\\n"} # n\n'),
         ('  a: {"name":"A","body":"x"}\n', '  a: {"name":"A","body":"y\\n"}\n'),
         ("  {a: , b: {}}\n", '  {a: {body: "y\\n"} , b: {}}\n'),
+        ('  {"a":{},"b":null}\n', '  {"a":{"body": "y\\n"},"b":null}\n'),
+        ('  {"a":null,"b":{}}\n', '  {"a":{"body": "y\\n"},"b":{}}\n'),
         ("  a: {\n    name: A # n\n  }\n", '  a: {\n    name: A, body: "y\\n" # n\n  }\n'),
     ],
 )
