@@ -63,10 +63,12 @@ class Silence:
 def as_message(reply: Reply) -> Message:
     """The reply as the assistant's turn of the conversation, ready to be sent back.
 
-    Keys that start with `_` are notes of ours and do not travel.
+    Keys that start with `_` are notes of ours and do not travel. Nor do blank texts, which
+    models write and providers refuse.
     """
     blocks = ({k: v for k, v in b.items() if not k.startswith("_")} for b in reply.content)
-    return Message("assistant", tuple(b for b in blocks if b.get("type") != "text" or b["text"]))
+    kept = (b for b in blocks if b.get("type") != "text" or b["text"].strip())
+    return Message("assistant", tuple(kept))
 
 
 async def ask(
@@ -80,10 +82,11 @@ async def ask(
     listener = listener or Silence()
     reply = await _one_call(context, request, listener)
     for _ in range(MAX_PAUSES):
-        if reply.stop_reason != "pause_turn" or not reply.content:
+        so_far = as_message(reply)
+        if reply.stop_reason != "pause_turn" or not so_far.content:
             break
-        request = replace(request, messages=(*request.messages, as_message(reply)))
-        more = await _one_call(context, request, listener)
+        going_on = replace(request, messages=(*request.messages, so_far))
+        more = await _one_call(context, going_on, listener)
         reply = replace(more, content=reply.content + more.content, usage=reply.usage + more.usage)
     _check_stop_reason(reply, request)
     return reply

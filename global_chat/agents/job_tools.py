@@ -10,6 +10,8 @@ from global_chat.model.seam import Block, Tool
 from global_chat.prompts.compose import Mode
 from global_chat.workflow.code_edits import CodeEdit
 
+from .tool_results import tool_input
+
 EDIT_JOB = Tool(
     name="edit_job",
     description=(
@@ -124,6 +126,6 @@ def code_edits(use: Block) -> tuple[CodeEdit, ...]:
 
 def goal_of(use: Block) -> str | None:
     """The goal of a handover tool use, when it gives one."""
-    given = use.get("input") or {}
+    given = tool_input(use)
     goal = given.get("goal") or given.get("reason") or given.get("message")
     return goal.strip() if isinstance(goal, str) and goal.strip() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from global_chat.model.seam import Block
 
@@ -16,13 +17,19 @@ class ToolOutcome:
     failed: bool = False
 
 
+def tool_input(use: Block) -> dict[str, Any]:
+    """The input of a tool use; empty when it is not the object that it should be."""
+    given = use.get("input")
+    return given if isinstance(given, dict) else {}
+
+
 def results(uses: Sequence[Block], outcomes: Sequence[ToolOutcome]) -> tuple[Block, ...]:
     """One `tool_result` for each `tool_use`, in order. Providers refuse an empty text."""
     return tuple(
         {
             "type": "tool_result",
             "tool_use_id": use["id"],
-            "content": outcome.text.strip() or "(nothing)",
+            "content": outcome.text if outcome.text.strip() else "(nothing)",
             **({"is_error": True} if outcome.failed else {}),
         }
         for use, outcome in zip(uses, outcomes, strict=True)

@@ -1,0 +1,104 @@
+"""Earlier turns as messages: alternating, the user first, nothing blank, nothing altered."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from global_chat.agents.asking import as_message
+from global_chat.agents.conversation import messages
+from global_chat.agents.tool_results import ToolOutcome, results
+from global_chat.contract.response import HistoryEntry
+from global_chat.contract.usage import Usage
+from global_chat.model.seam import Block, Message, Reply
+
+pytestmark = pytest.mark.unit
+
+entries = st.builds(
+    HistoryEntry,
+    role=st.sampled_from(["user", "assistant"]),
+    content=st.sampled_from(["", " \n ", "first {x}", "  indented\n", "same", "é"]),
+)
+
+
+def turn(role: str, content: str) -> HistoryEntry:
+    return HistoryEntry.model_validate({"role": role, "content": content})
+
+
+def test_the_history_comes_first_and_the_request_last() -> None:
+    found = messages([turn("user", "hi"), turn("assistant", "Hello.")], "go on")
+    assert found == (
+        Message("user", "hi"),
+        Message("assistant", "Hello."),
+        Message("user", "go on"),
+    )
+
+
+def test_neighbours_of_one_role_become_one_message() -> None:
+    found = messages([turn("user", "hi"), turn("assistant", " "), turn("user", "hello?")], "go on")
+    assert found == (Message("user", "hi\n\nhello?\n\ngo on"),)
+
+
+def test_what_the_assistant_said_before_any_request_is_left_out() -> None:
+    assert messages([turn("assistant", "Welcome.")], "hi") == (Message("user", "hi"),)
+
+
+@given(st.lists(entries, max_size=8), st.text(min_size=1))
+def test_every_conversation_is_one_that_providers_accept(
+    history: list[HistoryEntry], content: str
+) -> None:
+    found = messages(history, content)
+    roles = [m.role for m in found]
+    assert roles == ["user" if i % 2 == 0 else "assistant" for i in range(len(roles))]
+    assert roles[-1] == "user"
+    assert str(found[-1].content).endswith(content)
+    assert all(str(m.content).strip() for m in found[:-1])
+
+
+def reply(*blocks: Block) -> Reply:
+    return Reply(blocks, "end_turn", Usage(), "m")
+
+
+def test_a_reply_goes_back_block_by_block_as_it_came() -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s1gn"}
+    use = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {"code_edits": []}}
+    text = {"type": "text", "text": " Done.\n"}
+    assert as_message(reply(thinking, text, use)) == Message("assistant", (thinking, text, use))
+
+
+def test_our_own_notes_do_not_travel() -> None:
+    cut = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}, "_raw_input": '{"co'}
+    assert as_message(reply(cut)).content == (
+        {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}},
+    )
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n"])
+def test_blank_texts_which_providers_refuse_stay_behind(blank: str) -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}}
+    assert as_message(reply({"type": "text", "text": blank}, use)).content == (use,)
+
+
+@pytest.mark.parametrize("blank", ["", " \n "])
+def test_a_tool_that_says_nothing_still_has_a_result(blank: str) -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "x", "input": {}}
+    (result,) = results([use], [ToolOutcome(blank)])
+    assert result["tool_use_id"] == "t1"
+    assert result["content"].strip()
+
+
+def test_a_failed_tool_is_marked_and_another_is_not() -> None:
+    uses: list[Block] = [
+        {"type": "tool_use", "id": i, "name": "x", "input": {}} for i in ("a", "b")
+    ]
+    found = results(uses, [ToolOutcome("ok"), ToolOutcome("no", failed=True)])
+    assert [r["tool_use_id"] for r in found] == ["a", "b"]
+    assert "is_error" not in found[0]
+    assert found[1]["is_error"] is True
+
+
+def test_a_result_keeps_the_indentation_of_code() -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "inspect_job_code", "input": {}}
+    (result,) = results([use], [ToolOutcome("  indented\n    more\n")])
+    assert result["content"].startswith("  indented\n    more")
