@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from global_chat.contract.errors import InvalidOutput
@@ -43,7 +43,7 @@ class StructureReply(BaseModel):
 
     handover: str | None = None
     yaml: str | None = None
-    text: str = ""
+    text: Annotated[str, BeforeValidator(lambda text: "" if text is None else text)] = ""
 
     @property
     def goal(self) -> str | None:
@@ -115,12 +115,16 @@ class StreamedText:
                 self._open = False  # an unusual order: the whole is read at the end
                 return
             handed_over = bool(str(fields.get("handover") or "").strip())
-            self._open = not handed_over and self._accept(fields["yaml"])
+            yaml = fields["yaml"]
+            readable = yaml is None or isinstance(yaml, str)
+            self._open = not handed_over and readable and self._accept(yaml)
         if self._open:
-            self._visible.piece(fields["text"][self._sent :])
-            self._sent = len(fields["text"])
+            # Without the blanks around it, like the answer that `finish` will be given.
+            text = fields["text"].strip()
+            self._visible.piece(text[self._sent :])
+            self._sent = len(text)
 
     def finish(self, text: str) -> None:
-        """The reply stands: show what is left of its text."""
+        """The reply stands: show what is left of `text`, which has no blanks around it."""
         self._visible.piece(text[self._sent :])
         self._visible.end()

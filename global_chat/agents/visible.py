@@ -36,6 +36,12 @@ class VisibleText:
             self._emit(TextEnded())
         self._shown, self._again = "", None
 
+    def withdraw(self) -> None:
+        """What a broken attempt had shown does not stand, and nothing takes its place here."""
+        if self._shown:
+            self._emit(TextRestarted())
+        self._shown, self._again = "", None
+
     def _compare(self, again: str) -> None:
         self._again = again = again.lstrip()
         if again.startswith(self._shown):

@@ -71,7 +71,10 @@ async def answer(
         else:
             if isinstance(outcome, StructureAnswer):
                 listener.finish(outcome.text)
+            else:
+                visible.withdraw()
             return outcome
+        visible.withdraw()
         correction = Message("user", workflow_correction(problem))
         request = replace(request, messages=(*request.messages, as_message(reply), correction))
     raise InvalidOutput(
@@ -81,26 +84,30 @@ async def answer(
 
 
 class _Attempt:
-    """One reply against the document; the merge is tried once, however often it is asked for."""
+    """One reply against the document; the merge is tried once, however often it is asked for.
+
+    A merge that fails while the reply is still arriving is no failure of the call: it is kept, and
+    raised when the whole reply is judged.
+    """
 
     def __init__(self, task: StructureTask, *, confirmed: bool) -> None:
         self._task, self._confirmed = task, confirmed
-        self._tried: dict[str, Merge | ReplyRejected] = {}
+        self._tried: dict[str, Merge | Exception] = {}
 
     def accept(self, yaml: str | None) -> bool:
         """Whether a reply with this YAML will stand."""
-        return not isinstance(self._merge(yaml), ReplyRejected)
+        return not isinstance(self._merge(yaml), Exception)
 
     def outcome(self, text: str) -> StructureAnswer | Handover:
         reply = read_reply(text)
         if self._task.mode == "subagent" and reply.goal:
             return Handover(reply.goal)
         merged = self._merge(reply.yaml)
-        if isinstance(merged, ReplyRejected):
+        if isinstance(merged, Exception):
             raise merged
         return StructureAnswer(_spoken(reply, merged), merged)
 
-    def _merge(self, yaml: str | None) -> Merge | ReplyRejected | None:
+    def _merge(self, yaml: str | None) -> Merge | Exception | None:
         task = self._task
         if task.read_only or yaml is None or not yaml.strip():
             return None
@@ -109,8 +116,8 @@ class _Attempt:
                 self._tried[yaml] = task.workflow.merge(
                     yaml, request=task.request, focus=task.focus, confirmed=self._confirmed
                 )
-            except ReplyRejected as rejected:
-                self._tried[yaml] = rejected
+            except Exception as refused:
+                self._tried[yaml] = refused
         merged = self._tried[yaml]
         if isinstance(merged, Merge) and merged.workflow.text == task.workflow.text:
             return replace(merged, changes=())
