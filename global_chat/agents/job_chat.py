@@ -11,7 +11,7 @@ from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEn
 from global_chat.contract.response import HistoryEntry
 from global_chat.model.seam import Block, Message, ModelRequest, Reply, SystemPart
 from global_chat.prompts.compose import Mode, job_context, job_correction, job_system
-from global_chat.workflow.code_edits import CodeEdit, EditMismatch, apply_code_edits
+from global_chat.workflow.code_edits import EditMismatch, apply_code_edits
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Step
 
@@ -66,28 +66,34 @@ class _Rounds:
         self._code = task.step.code
         self._edited = False
         self._problem: str | None = None
+        self._corrected = False
         self._text = ""
 
     async def run(self, request: ModelRequest) -> CodeAnswer | Handover:
+        said = ""
         for number in range(1, MAX_ROUNDS + 1):
             if number == MAX_ROUNDS:
                 request = replace(request, tools_allowed=False)
             reply = await ask(self._context, request)
-            text = reply.text.strip()
-            self._text = text or self._text
             uses = reply.tool_uses if request.tools_allowed else ()
+            said = reply.text.strip()
+            self._hear(said, uses)
             handover = next((u for u in uses if u["name"] in HANDOVER_TOOLS), None)
             if handover and self._task.mode == "subagent":
                 return Handover(goal_of(handover) or self._task.content)
             outcomes, problem = self._carry_out(uses)
-            if problem and self._problem:
+            if problem and self._corrected:
                 return self._unchanged(problem)
             if not problem and all(u["name"] == EDIT_JOB.name for u in uses):
-                gave_up = self._problem and not uses and not text
-                return self._unchanged(self._problem or "") if gave_up else self._finished()
-            self._problem = self._problem or problem
+                break
+            self._corrected = self._corrected or problem is not None
             request = _next_request(request, reply, outcomes)
-        return self._finished()
+        return self._given_up(self._problem, said) if self._problem else self._finished()
+
+    def _hear(self, text: str, uses: Sequence[Block]) -> None:
+        """Keep the latest text that may be the answer; what is said before reading is none."""
+        if text and (not uses or any(u["name"] == EDIT_JOB.name for u in uses)):
+            self._text = text
 
     def _carry_out(self, uses: Sequence[Block]) -> tuple[list[ToolOutcome], str | None]:
         """Each tool use with its outcome, and why the edits cannot be applied, if they cannot.
@@ -127,16 +133,16 @@ class _Rounds:
             return ToolOutcome(str(error), failed=True)
 
     def _apply(self, uses: Sequence[Block]) -> str | None:
-        edits: list[CodeEdit] = []
+        if not uses:
+            return None
+        self._problem = None
         try:
-            for use in uses:
-                edits.extend(code_edits(use))
-            if edits:
-                self._code = apply_code_edits(self._code, edits)
-                self._edited = True
+            edits = [edit for use in uses for edit in code_edits(use)]
+            self._code = apply_code_edits(self._code, edits)
+            self._edited = True
         except (EditMismatch, ToolInputError) as error:
-            return str(error)
-        return None
+            self._problem = str(error)
+        return self._problem
 
     def _unchanged(self, problem: str) -> CodeAnswer:
         name = self._task.step.name
@@ -145,6 +151,13 @@ class _Rounds:
             "Tell me more exactly which part of the code you mean.",
             failure=problem,
         )
+
+    def _given_up(self, problem: str, said: str) -> CodeAnswer:
+        """The model made no further try: what it said instead may claim what did not happen."""
+        if not said:
+            return self._unchanged(problem)
+        note = f"Nothing was changed: the code of {self._task.step.name} is as it was."
+        return CodeAnswer(f"{said}\n\n{note}", failure=problem)
 
     def _finished(self) -> CodeAnswer:
         before = self._task.step.code
