@@ -88,7 +88,9 @@ def _request(
     evidence: Sequence[Attachment],
 ) -> ModelRequest:
     settings = context.settings.planner
-    particular = planner_context(page, work.workflow.outline(), render(evidence))
+    particular = planner_context(
+        page, work.workflow.outline(), render(evidence), [a.type for a in evidence]
+    )
     return ModelRequest(
         agent="planner",
         model=settings.model,

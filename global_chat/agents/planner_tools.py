@@ -13,7 +13,7 @@ from .job_tools import INSPECT_JOB_CODE
 _ATTACHMENTS: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "Types of attachments to pass on in full; [] for none.",
+    "description": "Types from <attached> to pass on in full; [] for none.",
 }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from global_chat.contract.attachments import Attachment, select
+from global_chat.contract.attachments import FIELD_OF_TYPE, Attachment, select
 from global_chat.contract.errors import InternalError, TurnError
 from global_chat.contract.events import HandedOver, Status, Stitched, ToolCalled, ToolEnded, Warned
 from global_chat.contract.names import SubagentName
@@ -28,7 +29,7 @@ from .planner_tools import (
     SearchCall,
     WorkflowCall,
 )
-from .tool_results import ToolOutcome
+from .tool_results import ToolOutcome, tool_input
 
 
 class PlannerWork:
@@ -47,6 +48,7 @@ class PlannerWork:
         self._content = content
         self._focus = focus
         self._evidence = evidence
+        self._attached = {attachment.type for attachment in evidence}
         self._locks: dict[str, asyncio.Lock] = {}
         self.original = workflow
         self.workflow = workflow
@@ -75,7 +77,7 @@ class PlannerWork:
     async def _timed(self, use: Block) -> ToolOutcome:
         """One tool use. Whatever fails becomes a result: the planner must hear of it."""
         emit = self._context.emit
-        emit(ToolCalled(use["id"], "planner", use["name"], use.get("input") or {}, _step(use)))
+        emit(ToolCalled(use["id"], "planner", use["name"], tool_input(use), _step(use)))
         began = time.perf_counter()
         try:
             outcome = await self._run(use)
@@ -96,9 +98,12 @@ class PlannerWork:
     async def _run(self, use: Block) -> ToolOutcome:
         match use["name"]:
             case CALL_WORKFLOW_AGENT.name:
-                return await self._structure(read_input(WorkflowCall, use))
+                structure = read_input(WorkflowCall, use)
+                return self._noting(await self._structure(structure), structure, self._attached)
             case CALL_JOB_CODE_AGENT.name:
-                return await self._code(read_input(CodeCall, use))
+                code = read_input(CodeCall, use)
+                readable = self._attached & FIELD_OF_TYPE.keys()
+                return self._noting(await self._code(code), code, readable)
             case INSPECT_JOB_CODE.name:
                 self._context.emit(Status("Reading the code of steps"))
                 return ToolOutcome(*inspect(self.workflow, read_input(InspectInput, use).job_keys))
@@ -169,6 +174,16 @@ class PlannerWork:
             f"{answer.text}\n\nDone: the code of {step.key} changed (+{added} −{removed} lines)."
         )
 
+    def _noting(
+        self, outcome: ToolOutcome, call: WorkflowCall, readable: Collection[str]
+    ) -> ToolOutcome:
+        """The outcome, and which of the named attachments there were none to read."""
+        missing = [name for name in dict.fromkeys(call.attachments) if name not in readable]
+        if not missing:
+            return outcome
+        note = f"Not read there, for nothing of this type could be passed on: {', '.join(missing)}."
+        return replace(outcome, text=f"{outcome.text}\n\n{note}")
+
     def _handed_back(self, agent: SubagentName, goal: str) -> ToolOutcome:
         self._context.emit(HandedOver(agent, goal, to_planner=False))
         return ToolOutcome(
@@ -179,5 +194,5 @@ class PlannerWork:
 
 
 def _step(use: Block) -> str | None:
-    key = (use.get("input") or {}).get("job_key")
+    key = tool_input(use).get("job_key")
     return key if isinstance(key, str) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,8 @@ from global_chat.contract.events import AgentInvoked, Status
 from global_chat.contract.names import DESTINATIONS, Destination
 from global_chat.contract.response import HistoryEntry
 from global_chat.model.seam import Message, ModelRequest, SystemPart
-from global_chat.prompts.compose import place, router_system
+from global_chat.prompts.compose import attached_types, place, router_system
+from global_chat.prompts.part import join
 from global_chat.workflow.document import Workflow
 
 from .asking import AgentContext, ask
@@ -100,10 +100,7 @@ def _question(
     recent = [f"{t.role}: {_shortened(t.content)}" for t in history[-RECENT_TURNS:]]
     if recent:
         parts.append(block("recent_turns", "\n".join(recent)))
-    if evidence:
-        types = json.dumps([a.type for a in evidence], ensure_ascii=False)
-        parts.append(block("attached", types))
-    return "\n\n".join([*parts, block("request", content)])
+    return join(*parts, attached_types([a.type for a in evidence]), block("request", content))
 
 
 def _shortened(text: str) -> str:

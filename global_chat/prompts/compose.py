@@ -6,6 +6,8 @@ for agents that a user addresses directly. Both compositions are pinned by snaps
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Literal
 
 from global_chat.contract.attachments import block
@@ -95,8 +97,18 @@ def planner_system() -> str:
     return join(_PLANNER.fill(), _VOICE.fill())
 
 
-def planner_context(page: str | None, outline: str, evidence: str) -> str:
-    return join(place(page, outline), join(_EVIDENCE.fill(), evidence) if evidence else "")
+def planner_context(page: str | None, outline: str, evidence: str, attached: Sequence[str]) -> str:
+    """`attached` are the types behind `evidence`: its blocks do not all say theirs."""
+    return join(
+        place(page, outline),
+        join(_EVIDENCE.fill(), evidence) if evidence else "",
+        attached_types(attached),
+    )
+
+
+def attached_types(types: Sequence[str]) -> str:
+    """The types of the attachments of this turn, for those who decide what to do with them."""
+    return block("attached", json.dumps(types, ensure_ascii=False)) if types else ""
 
 
 def place(page: str | None, outline: str) -> str:
