@@ -9,7 +9,7 @@ from global_chat.contract.errors import BadRequest
 from global_chat.contract.payload import Payload, read
 from global_chat.disk.reading import read_object, read_text
 
-from .options import ContextOptions, PayloadOptions
+from .options import ContextOptions, ModelOptions, PayloadOptions
 
 
 def given_object(given: PayloadOptions, context: ContextOptions) -> dict[str, Any]:
@@ -22,6 +22,8 @@ def given_object(given: PayloadOptions, context: ContextOptions) -> dict[str, An
             "There is nothing to do: give a payload with --input, or say what you want with "
             "--message."
         )
+    if given.input == "":
+        raise BadRequest("--input is empty: name a file, or - for standard input.")
     data = read_object(given.input) if given.input is not None else {}
     if not isinstance(data, dict):
         read(Payload, data)  # says what is wrong with it
@@ -39,12 +41,12 @@ def given_object(given: PayloadOptions, context: ContextOptions) -> dict[str, An
     return data
 
 
-def files_read(given: PayloadOptions, context: ContextOptions) -> list[Path]:
+def files_read(given: PayloadOptions, context: ContextOptions, model: ModelOptions) -> list[Path]:
     """The files that a turn reads, which no result may replace."""
     names = [given.input] if given.input and given.input != "-" else []
     names += [text.partition("=")[2] for text in context.attach or ()]
-    workflow = [context.workflow] if context.workflow is not None else []
-    return [*map(Path, names), *workflow]
+    paths = [context.workflow, model.script, model.config]
+    return [*map(Path, names), *(path for path in paths if path is not None)]
 
 
 def _attachment(text: str) -> dict[str, str]:

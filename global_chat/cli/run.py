@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from global_chat.contract.errors import BadRequest, TurnError
-from global_chat.contract.events import Emit, Event, Warned
+from global_chat.contract.events import Emit, Event, TurnStarted, Warned
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.disk.paths import ResultPaths, check_writable, result_paths
@@ -23,7 +23,7 @@ from global_chat.render.choice import renderer
 from global_chat.render.decisions import decision_line
 from global_chat.render.renderer import Renderer
 from global_chat.render.stream import Stream
-from global_chat.turn.lifecycle import Services
+from global_chat.turn.lifecycle import Services, internal_error
 from global_chat.turn.single import edit_job, edit_workflow
 from global_chat.turn.take import take_turn
 
@@ -71,6 +71,8 @@ def run_command(kind: Kind, command: Command) -> int:
         return invocation.fail(error)
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        return invocation.fail(internal_error(error))
 
 
 class _Invocation:
@@ -82,6 +84,7 @@ class _Invocation:
 
     def run(self) -> int:
         command = self._command
+        self._check_options()
         paths = self._check_paths()
         payload, warnings = read(self._kind.payload, given_object(command.given, command.context))
         if isinstance(payload, Payload):
@@ -90,9 +93,7 @@ class _Invocation:
         with ExitStack() as stack:
             listeners = trace_listeners(stack, command.results.trace, payload)
             stack.enter_context(self._renderer)
-            emit = self._emitter(listeners)
-            for warning in warnings:
-                emit(Warned(warning))
+            emit = self._emitter(listeners, warnings)
             answered = False
             try:
                 turn = self._kind.take(payload, wired.services, emit)
@@ -106,20 +107,27 @@ class _Invocation:
         self._renderer.finish(files, time.perf_counter() - self._began)
         return 0
 
+    def _check_options(self) -> None:
+        show, context = self._command.show, self._command.context
+        if show.as_json and show.events:
+            raise BadRequest("--json and --events both want standard output: give one of them.")
+        if context.apply and context.workflow is None:
+            raise BadRequest("--apply writes back into the workflow file: name it with --workflow.")
+
     def _check_paths(self) -> ResultPaths:
         """Where results go; a path problem must cost no model call."""
         given, context, results = self._command.given, self._command.context, self._command.results
-        if context.apply and context.workflow is None:
-            raise BadRequest("--apply writes back into the workflow file: name it with --workflow.")
+        model = self._command.model
         paths = result_paths(
             given.input,
             output=results.output,
             workflow_out=results.workflow_out,
             output_dir=results.output_dir,
         )
+        named = [path for path in (model.record, results.trace) if path is not None]
         check_writable(
-            [paths.response, paths.workflow, paths.partial],
-            inputs=files_read(given, context),
+            [paths.response, paths.workflow, paths.partial, *named],
+            inputs=files_read(given, context, model),
             create=results.output_dir,
         )
         if context.apply and context.workflow is not None:
@@ -139,7 +147,8 @@ class _Invocation:
             stream=stream,
         )
 
-    def _emitter(self, listeners: list[Emit]) -> Emit:
+    def _emitter(self, listeners: list[Emit], warnings: tuple[str, ...]) -> Emit:
+        """Tells everybody of each event. What was odd about the payload is told in the turn."""
         verbose = self._command.show.verbose
 
         def emit(event: Event) -> None:
@@ -148,6 +157,9 @@ class _Invocation:
             for listener in listeners:
                 listener(event)
             self._renderer(event)
+            if isinstance(event, TurnStarted):
+                for warning in warnings:
+                    emit(Warned(warning))
 
         return emit
 

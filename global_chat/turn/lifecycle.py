@@ -65,7 +65,7 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
     try:
         response = await _noting(body(context, tally), services, tell)
     except Exception as raised:
-        error = raised if isinstance(raised, TurnError) else _internal(raised)
+        error = raised if isinstance(raised, TurnError) else internal_error(raised)
         tell(TurnFailed(error, tally.usage))
         raise error from raised
     if services.backend != "anthropic":
@@ -83,7 +83,8 @@ async def _noting(turn: Awaitable[Response], services: Services, tell: Emit) -> 
             tell(Noted(note))
 
 
-def _internal(error: Exception) -> InternalError:
+def internal_error(error: Exception) -> InternalError:
+    """What a user is told of a fault of the program; finished work goes along."""
     found = InternalError(
         f"Something went wrong inside global-chat ({type(error).__name__}). Nothing was lost: your "
         "workflow file is as it was. Run again with -v and report what it prints."
