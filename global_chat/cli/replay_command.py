@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.contract.errors import AuthError, BadRequest, Forbidden, NotFound, TurnError
 from global_chat.render.wording import error_text
 from global_chat.replay.case import Case
 from global_chat.replay.collect import BrokenCases, collect
@@ -26,6 +26,9 @@ from .replay_options import CaseOptions, LiveOptions, ReportOptions, RunOptions
 from .replay_reports import Reports, list_runs, show_two_runs
 from .replay_update import update
 from .wiring import read_settings
+
+#: What keeps every case of a live run from being answered.
+HOPELESS = frozenset(kind.type for kind in (AuthError, Forbidden, NotFound))
 
 
 class Replay:
@@ -132,7 +135,11 @@ class Replay:
             def tell(result: Result, evidence: Evidence | None) -> None:
                 history.add(run, result, evidence)
                 bar.advance(result)
-                if result.status == "stopped" or (result.failed and self._run.fail_fast):
+                stops = result.failed and self._run.fail_fast
+                if not result.scripted and result.error in HOPELESS:
+                    stops = True
+                    self._say(f"{result.error}: every other case would end like this one.")
+                if stops or result.status == "stopped":
                     raise Enough
 
             try:

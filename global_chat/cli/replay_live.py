@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from global_chat.contract.errors import AuthError, BadRequest
 from global_chat.model.anthropic import DEFAULT_BASE_URL
@@ -18,6 +20,9 @@ from global_chat.replay.run import Tell, Work, run_here
 from .options import ModelOptions
 from .replay_options import LiveOptions
 from .wiring import wire
+
+if TYPE_CHECKING:
+    from global_chat.model.batched import BatchedModel
 
 #: How many turns at a time when the options do not say.
 USUAL_JOBS = 4
@@ -62,31 +67,39 @@ class LiveRun:
             None,
         )
         prices = read_prices(options.prices)
-        model, width = wired.services.model, jobs or USUAL_JOBS
-        if options.batches:
-            # Calls of one batch wait for each other, so all turns have to be under way.
-            model, width = self._batched(), len(work)
-        else:
-            model = Paced(model, width)
-        if options.budget is not None:
-            check_prices(prices, wired.services.settings)
-            factor = prices.batch_factor if options.batches else 1
-            model = Budgeted(model, Ledger(options.budget), prices, factor=factor)
-        live = Live(
-            services=replace(wired.services, model=model),
-            prices=prices,
-            routes_only=options.routes_only or options.batches,
-            batch=options.batches,
-            record=options.record,
-            secrets=tuple(filter(None, [self._key])),
-        )
-        await run_here(work, live_play(live), max(width, 1), tell)
+        async with AsyncExitStack() as stack:
+            if wired.live is not None:
+                stack.push_async_callback(wired.live.aclose)
+            width = jobs or USUAL_JOBS
+            model: Model = Paced(wired.services.model, width)
+            if options.batches:
+                # Calls of one batch wait for each other, so all turns have to be under way.
+                width = max(len(work), 1)
+                model = batched = self._batched()
+                stack.push_async_callback(batched.aclose)
+            if options.budget is not None:
+                check_prices(prices, wired.services.settings)
+                factor = prices.batch_factor if options.batches else 1
+                model = Budgeted(model, Ledger(options.budget), prices, factor=factor)
+            live = Live(
+                services=replace(wired.services, model=model),
+                prices=prices,
+                routes_only=options.routes_only or options.batches,
+                batch=options.batches,
+                record=options.record,
+                secrets=tuple(filter(None, [self._key])),
+            )
+            await run_here(work, live_play(live), width, tell)
 
-    def _batched(self) -> Model:
+    def _batched(self) -> BatchedModel:
         # The SDK takes over a second to import, and only this needs it here.
         from global_chat.model.batched import BatchedModel  # noqa: PLC0415
 
         if not self._key:
             raise AuthError("There is no API key. Set ANTHROPIC_API_KEY.")
         base_url = self._options.base_url or os.environ.get("ANTHROPIC_BASE_URL")
-        return BatchedModel(api_key=self._key, base_url=base_url or DEFAULT_BASE_URL)
+        return BatchedModel(
+            api_key=self._key,
+            base_url=base_url or DEFAULT_BASE_URL,
+            poll_seconds=self._options.poll_seconds,
+        )

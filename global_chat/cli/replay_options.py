@@ -115,6 +115,16 @@ class LiveOptions:
             "--batches", help="Ask the router in batches: half the price, slower.", panel=_LIVE
         ),
     ] = False
+    poll_seconds: Annotated[
+        float,
+        _option(
+            "--poll-seconds",
+            metavar="SECONDS",
+            min=0.001,
+            help="How often a batch is looked at.",
+            panel=_LIVE,
+        ),
+    ] = 10.0
     record: Annotated[
         Path | None,
         _option("--record", metavar="DIR", help="Keep live turns as cases.", panel=_LIVE),

@@ -51,7 +51,7 @@ def summary_data(summary: Summary) -> dict[str, Any]:
             for level in range(1, 6)
         },
         "agents": {
-            name: {"asked_in": total.asked_in, "cost_usd": total.cost, **total.usage.model_dump()}
+            name: {"asked_in": total.asked_in, "cost_usd": total.cost, **total.usage.as_dict()}
             for name, total in summary.by_agent
         },
         "cost_usd": summary.cost,

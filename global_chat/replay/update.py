@@ -77,7 +77,7 @@ def observed_expectations(expect: Expect, outcome: Outcome) -> dict[str, Any]:
         }
         if meta and meta.planner_iterations is not None
         else None,
-        "usage": outcome.response.usage.model_dump() if outcome.response else None,
+        "usage": outcome.response.usage.as_dict() if outcome.response else None,
         "warnings": list(outcome.warnings),
         "error": outcome.error.type if outcome.error else None,
     }
