@@ -8,6 +8,8 @@ import typer
 
 from global_chat import __version__
 
+from . import replay as replaying
+from . import trace_tree as tracing
 from .docs import docs_app
 from .options import (
     ChatOptions,
@@ -104,6 +106,38 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     return converse(options, model)
 
 
+@app.command(epilog="Example: global-chat check fixtures/workflows/complaints-intake.yaml")
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Workflow YAML; - is stdin.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line, for CI.")
+    ] = False,
+) -> None:
+    """Say what is wrong with workflow files.
+
+    Exit code 0: nothing; 1: some problem; 2: a file cannot be read.
+    """
+    from .check import run_check  # noqa: PLC0415 (as above)
+
+    raise typer.Exit(run_check(files, as_json))
+
+
+@app.command(epilog="Example: global-chat diff before.yaml after.yaml")
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The workflow as it was.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The workflow as it is now.")],
+) -> None:
+    """Tell what changed between two workflow files, in workflow terms and as text.
+
+    Exit code 0: nothing; 1: something; 2: a file cannot be read.
+    """
+    from .diff import run_diff  # noqa: PLC0415 (as above)
+
+    raise typer.Exit(run_diff(old, new))
+
+
+app.command(epilog=replaying.EPILOG)(replaying.replay)
+app.command(epilog=tracing.EPILOG)(tracing.trace)
 app.add_typer(docs_app, name="docs")
 
 
