@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tomllib
 from collections.abc import Coroutine
@@ -24,6 +25,7 @@ from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.script_file import read_script
 from global_chat.model.scripted import ScriptedModel
+from global_chat.model.seam import Model
 from global_chat.turn.lifecycle import Services
 
 from .options import ModelOptions
@@ -72,13 +74,36 @@ def read_settings(path: Path | None) -> Settings:
             return Settings()
         path = Path(named)
     try:
-        return Settings.model_validate(tomllib.loads(read_text(path).removeprefix("\ufeff")))
+        return Settings.model_validate(
+            _over_defaults(tomllib.loads(read_text(path).removeprefix("\ufeff")))
+        )
     except tomllib.TOMLDecodeError as error:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise BadRequest(f"{path}: the setting {where!r} is wrong: {first['msg']}.") from None
+        raise BadRequest(
+            f"{path}: the setting {where!r} {_expected(first['type'], first['msg'])}."
+        ) from None
+
+
+def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a file, with what its tables leave out as it is by default."""
+    defaults = Settings().model_dump()
+    return {
+        name: {**defaults[name], **value}
+        if isinstance(value, dict) and isinstance(defaults.get(name), dict)
+        else value
+        for name, value in given.items()
+    }
+
+
+def _expected(kind: str, message: str) -> str:
+    if kind == "extra_forbidden":
+        return "is not known"
+    if kind == "model_type":
+        return "should be a table"
+    return message.replace("Input should", "should", 1)
 
 
 def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
@@ -96,18 +121,19 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
         raise BadRequest("The offline backend is not part of this version yet.")
     key = api_key.get_secret_value() if api_key else os.environ.get("ANTHROPIC_API_KEY")
     token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
-    live = script = None
+    live = script = recording = None
+    model: Model
     if backend == "scripted":
-        script = _script(options)
-        # No service stands behind a script, so nothing needs a pause before a retry.
-        model = Retrying(script, settings.retry, _at_once)
+        model = script = _script(options)
     else:
-        live = _live(options, settings, key, token)
-        model = Retrying(live, settings.retry)
-    recording = Recording(model, (key, token)) if options.record else None
+        model = live = _live(options, settings, key, token)
+    if options.record is not None:
+        model = recording = Recording(model, (key, token))
+    # No service stands behind a script, so nothing needs a pause before a retry.
+    model = Retrying(model, settings.retry, asyncio.sleep if live else _at_once)
     return Wired(
         services=Services(
-            model=recording or model,
+            model=model,
             settings=settings,
             knowledge=_knowledge(offline=options.offline_docs or live is None),
             backend=backend,
