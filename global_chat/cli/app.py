@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -143,6 +145,9 @@ app.add_typer(docs_app, name="docs")
 
 def main() -> None:
     """The entry point of `global-chat`."""
+    # Help must come out whatever characters the terminal's encoding lacks.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     app()
 
 

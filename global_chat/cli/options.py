@@ -42,7 +42,7 @@ class ContextOptions:
     ] = None
     page: Annotated[
         str | None,
-        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME or …/NAME/STEP."),
+        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
     ] = None
     attach: Annotated[
         list[str] | None,
@@ -121,6 +121,7 @@ class ModelOptions:
             "--timeout",
             metavar="SECONDS",
             min=0.001,
+            max=86_400,
             help="Bounds each model call. Default: 600.",
             panel=_MODEL,
         ),
@@ -140,7 +141,7 @@ class ChatOptions:
     file: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="The workflow's YAML file.")]
     page: Annotated[
         str | None,
-        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME or …/NAME/STEP."),
+        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
     ] = None
     session: Annotated[
         Path | None,

@@ -23,14 +23,15 @@ def choose(
     """The kind of renderer. `terminal`: whether standard output is one; `term`: `TERM`.
 
     A terminal whose `TERM` is `dumb` or `unknown` is written to like a pipe. `NO_COLOR` does not
-    matter here: it takes the colours from the live view, not the view.
+    matter here: it takes the colours from the live view, not the view. `quiet` takes no events
+    away: they were asked for by name, for a program.
     """
-    if quiet:
-        return "silent"
     if json:
-        return "warnings"
+        return "silent" if quiet else "warnings"
     if events:
         return "events"
+    if quiet:
+        return "silent"
     return "live" if terminal and term not in ("dumb", "unknown") else "plain"
 
 

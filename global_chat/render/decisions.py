@@ -32,7 +32,8 @@ def decision_line(event: Event) -> str | None:
             told = told if len(told) <= LONGEST_INPUT else told[:LONGEST_INPUT] + "…"
             return f"INFO {agent}: calls {tool}{f' on {step}' if step else ''} {told}".rstrip()
         case ToolEnded(agent=agent, tool=tool, failed=True, reason=reason):
-            return f"WARNING {agent}: {tool} failed: {(reason or '').splitlines()[0]}"
+            why = (reason or "").partition("\n")[0]
+            return f"WARNING {agent}: {tool} failed: {why}"
         case HandedOver(agent=agent, goal=goal, to_planner=True):
             return f"WARNING {agent}: handed over: {goal}. Rerouting to the planner"
         case HandedOver(agent=agent, goal=goal):

@@ -30,7 +30,7 @@ from global_chat.contract.events import (
 from .diffs import diff_view
 from .markdown import StreamedMarkdown, as_markdown
 from .renderer import Renderer
-from .safe_text import clean, one_line
+from .safe_text import one_line
 from .screen import Region, Size, Tail, console_on, spinner_on, status_text
 from .stream import Stream
 from .wording import RESTARTED, Closing, error_text, warning_line
@@ -87,8 +87,7 @@ class Live(Renderer):
             case TextEnded():
                 self._end_block()
             case Warned():
-                self._print_status()
-                self._print("status", Text(warning_line(event), style="yellow"))
+                self._warn(event)
             case Changes():
                 self._changes = event
             case TurnEnded(response=response):
@@ -119,7 +118,7 @@ class Live(Renderer):
         if self._err.isatty():
             with self._region.lock:
                 self._print_status()
-                self._print("status", Text(clean(line), style="dim"))
+                self._print("status", Text(one_line(line), style="dim"))
         else:
             super().note(line)
 
@@ -133,6 +132,14 @@ class Live(Renderer):
     def finish(self, files: Sequence[Path], seconds: float) -> None:
         text = self._closing.text(files, seconds)
         self._print("closing", Text(text, style="dim", overflow="fold"))
+
+    def _warn(self, event: Warned) -> None:
+        """In the view, or to a file that standard error was sent to."""
+        if self._err.isatty():
+            self._print_status()
+            self._print("status", Text(warning_line(event), style="yellow"))
+        else:
+            super().__call__(event)
 
     def _moving_part(self) -> RenderableType:
         rows, columns = self._console.height, self._console.width

@@ -73,7 +73,7 @@ class Plain(Renderer):
         self._end_block()
 
     def note(self, line: str) -> None:
-        self._diagnostic(clean(line))
+        self._diagnostic(one_line(line))
 
     def finish(self, files: Sequence[Path], seconds: float) -> None:
         self._err.line(self._closing.text(files, seconds))

@@ -10,7 +10,7 @@ from typing import Self, TextIO
 from global_chat.contract.errors import TurnError
 from global_chat.contract.events import Event, Warned
 
-from .safe_text import clean
+from .safe_text import one_line
 from .stream import Stream
 from .wording import error_text, warning_line
 
@@ -44,7 +44,7 @@ class Renderer:
 
     def note(self, line: str) -> None:
         """A line of `--verbose`."""
-        self._err.line(clean(line))
+        self._err.line(one_line(line))
 
     def failed(self, error: TurnError) -> None:
         """Say why there is no answer. To be called once, whatever failed and when."""

@@ -246,15 +246,15 @@ def test_a_failure_is_said_on_standard_error() -> None:
     assert "Error (RATE_LIMIT): The model service is busy." in "\n".join(seen(err.getvalue()))
 
 
-def test_notes_stand_above_what_moves_and_go_to_a_file_when_that_is_asked_for() -> None:
+def test_diagnostics_stand_above_what_moves_and_go_to_a_file_when_that_is_asked_for() -> None:
+    expected = ["router: planner (4)", "Warning: odd"]
     out, err = io.StringIO(), io.StringIO()
-    with Live(out, err, size=(60, 24), animate=False) as view:
-        view.note("router: planner (4)")
-    assert (seen(out.getvalue()), err.getvalue()) == ([], "router: planner (4)\n")
-    out = io.StringIO()
-    with live(out) as view:
-        view.note("router: planner (4)")
-    assert seen(out.getvalue()) == ["router: planner (4)"]
+    for view in (Live(out, err, size=(60, 24), animate=False), live(shown_here := io.StringIO())):
+        with view:
+            view.note("router:\nplanner (4)")
+            view(Warned("odd"))
+    assert (seen(out.getvalue()), err.getvalue().splitlines()) == ([], expected)
+    assert seen(shown_here.getvalue()) == expected
 
 
 def test_a_terminal_that_lacks_the_characters_still_shows_the_turn() -> None:

@@ -168,6 +168,8 @@ def test_an_error_names_the_work_that_was_kept() -> None:
         ({"terminal": True, "json": True}, "warnings"),
         ({"terminal": True, "json": True, "events": True}, "warnings"),
         ({"terminal": True, "quiet": True}, "silent"),
+        ({"terminal": True, "quiet": True, "json": True}, "silent"),
+        ({"terminal": True, "quiet": True, "events": True}, "events"),
     ],
 )
 def test_which_renderer_a_command_gets(facts: dict[str, bool], kind: Kind) -> None:
