@@ -1,0 +1,20 @@
+"""The program as a module: `python -m global_chat`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; an interrupt while it still loads ends it as quietly as a later one."""
+    try:
+        # Loading takes a quarter of a second, in which Ctrl-C would print a traceback.
+        from global_chat.cli.app import main as run  # noqa: PLC0415
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
