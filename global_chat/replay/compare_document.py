@@ -13,6 +13,9 @@ Found = tuple[str, str]
 
 def document_differences(expect: Expect, outcome: Outcome) -> Iterator[Found]:
     """Differences as (name of the expectation, sentence)."""
+    wanted = (expect.changed, expect.added, expect.removed, expect.moved)
+    if outcome.after == outcome.workflow and not any(wanted):
+        return
     diff = document_diff(outcome.workflow, outcome.after)
     yield from _paths("changed", tuple(expect.changed), diff.changed)
     yield from _paths("added", tuple(expect.added), diff.added)

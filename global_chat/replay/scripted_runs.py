@@ -10,7 +10,7 @@ from .processes import run_in_processes
 from .run import Tell, Work, run_here, scripted_play
 
 #: From this many cases on processes pay; fewer are done before the first one has started.
-WORTH_PROCESSES = 150
+WORTH_PROCESSES = 800
 
 
 def run_scripted(work: Sequence[Work], prices: Prices, jobs: int, tell: Tell) -> None:

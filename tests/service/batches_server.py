@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 from tests.service.answers import Answer
@@ -23,6 +24,7 @@ class BatchesServer(MessagesServer):
         self.polls, self.expired = polls, expired
         self.batches: list[list[str]] = []
         self.looks = 0
+        self.looked = threading.Event()
         self.cancelled: list[str] = []
         self.results: list[list[Body]] = []
         self._http.RequestHandlerClass = type("Handler", (_Batches,), {"owner": self})
@@ -92,6 +94,7 @@ class _Batches(_Handler):
             self._body(lines.encode(), "application/x-jsonl")
             return
         self.owner.looks += 1
+        self.owner.looked.set()
         self._json(self.owner.state(number))
 
     def _json(self, body: Body) -> None:

@@ -237,9 +237,7 @@ async def test_a_batch_that_nobody_waits_for_any_more_is_cancelled(server: Batch
     server.polls = 1_000_000
     model = BatchedModel(api_key=KEY, base_url=server.url, poll_seconds=0.01)
     asking = asyncio.create_task(reply_of(model, a_request()))
-    async with asyncio.timeout(10):
-        while not server.looks:
-            await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(server.looked.wait, 10)
     asking.cancel()
     await model.aclose()
     assert server.cancelled == ["msgbatch_0"]
