@@ -98,7 +98,8 @@ def _check_folder(path: Path) -> None:
     folder = temporary.parent
     if not folder.is_dir():
         raise BadRequest(
-            f"{path} cannot be written: the folder {folder} does not exist; make it first."
+            f"{path} cannot be written: the folder {folder} does not exist; check the path, "
+            "or make the folder."
         )
     try:
         temporary.touch(exist_ok=False)
