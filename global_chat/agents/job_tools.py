@@ -113,9 +113,11 @@ def read_input(model: type[M], use: Block) -> M:
     try:
         return model.model_validate(use.get("input"))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "input"
-        raise ToolInputError(f"{use['name']}: {where}: {first['msg']}.") from None
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']) or 'input'}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        )
+        raise ToolInputError(f"{use['name']}: {faults}.") from None
 
 
 def code_edits(use: Block) -> tuple[CodeEdit, ...]:
