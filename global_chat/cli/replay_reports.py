@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
 from global_chat.disk.paths import check_writable
 from global_chat.disk.writing import write_atomically
+from global_chat.render.stream import Stream
 from global_chat.replay.case import Case
 from global_chat.replay.comparison import compare_runs
 from global_chat.replay.history import History, Run
@@ -44,13 +46,11 @@ class Reports:
 
         summary = summarize(results())
         if self._options.as_json:
-            for piece in json_report(run, summary, results()):
-                self._screen.file.write(piece)
-            self._screen.file.flush()
+            Stream(sys.stdout).json(json_report(run, summary, results()))
         else:
             show_table(self._screen, results(), summary)
             show_failures(self._screen, results())
-            show_summary(self._screen, summary, run.id)
+            show_summary(self._screen, summary, run)
         if self._options.junit is not None:
             write_atomically(self._options.junit, junit_report(run, summary, results()))
         if self._options.html is not None:

@@ -15,6 +15,7 @@ from .safe_text import escaped_json
 _STAND_INS = {
     **{"→": ">", "·": "-", "…": ".", "−": "-", "–": "-", "—": "-", "×": "x", "•": "*"},
     **{"‘": "'", "’": "'", "“": '"', "”": '"', "─": "-", "␛": "^"},
+    **{"✔": "+", "✘": "x", "⇢": ">"},
 }
 _REPLACING, _ESCAPING = "global_chat.stand_in", "global_chat.json_escape"
 

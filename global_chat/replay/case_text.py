@@ -16,13 +16,12 @@ def with_expectations(placed: Placed, values: dict[str, Any]) -> str:
     Every other character stays, unless `expect` is written in braces: then it is written anew.
     """
     text = placed.text
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    entries = {key.value: (key, value) for key, value in root.value}
-    if "expect" not in entries:
+    found = _entry(text)
+    if found is None:
         return text.rstrip("\n") + "\n" + dumped({"expect": _present(values)})
-    key, expect = entries["expect"]
-    if expect.flow_style:
-        known = plain(placed.value["expect"])
+    key, expect = found
+    if not isinstance(expect, yaml.MappingNode) or expect.flow_style:
+        known = plain(placed.value["expect"]) or {}
         anew = dumped({"expect": _present({**known, **values})}).rstrip("\n")
         return text[: key.start_mark.index] + anew + text[expect.end_mark.index :]
     for name, value in values.items():
@@ -30,10 +29,18 @@ def with_expectations(placed: Placed, values: dict[str, Any]) -> str:
     return text
 
 
+def _entry(text: str) -> tuple[yaml.Node, yaml.Node] | None:
+    """The key `expect` and its value; None in a file without."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    entries = root.value if isinstance(root, yaml.MappingNode) else []
+    return next(((key, value) for key, value in entries if key.value == "expect"), None)
+
+
 def _with_entry(text: str, name: str, value: Any) -> str:
     """One key of a block mapping `expect` set, removed, or added as its last one."""
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    expect = next(value for key, value in root.value if key.value == "expect")
+    found = _entry(text)
+    assert found is not None
+    expect = found[1]
     column = expect.start_mark.column
     new = _indented(dumped(_present({name: value})), column)
     for key, old in expect.value:

@@ -11,7 +11,7 @@ from .html_failures import failure
 from .html_statistics import agents_table, confidence_chart, kinds_table, route_matrix
 from .markup import page, tag
 from .result import Evidence, Result
-from .summary import Summary
+from .summary import Summary, who_answered
 
 #: Of more failures than this the conversations would make a page that no browser likes.
 MOST_CONVERSATIONS = 300
@@ -48,12 +48,7 @@ def _section(title: str, *content: Element) -> Element:
 
 
 def _heading(run: Run, summary: Summary) -> Element:
-    if summary.scripted == summary.total:
-        badge, what = "scripted", "Every model's answer comes from a file; no model was asked."
-    elif summary.scripted:
-        badge, what = "mixed", f"{summary.scripted} of {summary.total} are scripted."
-    else:
-        badge, what = f"live: {run.backend}", "A model answered."
+    badge, what = who_answered(summary, run.backend)
     return tag(
         "header",
         tag("h1", f"Replay {run.id} ", tag("span", badge, class_="badge")),

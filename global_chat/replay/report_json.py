@@ -1,9 +1,9 @@
-"""The report for machines: one JSON object, written result by result, so that size is no matter."""
+"""The report for machines: one JSON object."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from .history import Run
@@ -11,22 +11,14 @@ from .result import Result
 from .summary import Summary
 
 
-def json_report(run: Run, summary: Summary, results: Iterable[Result]) -> Iterator[str]:
-    """The pieces of the report's text."""
-    yield '{\n  "run": '
-    yield _text(_run(run))
-    yield ',\n  "summary": '
-    yield _text(summary_data(summary))
-    yield ',\n  "results": ['
-    separator = "\n"
-    for result in results:
-        yield f"{separator}    {result.model_dump_json(exclude_none=True)}"
-        separator = ",\n"
-    yield "\n  ]\n}\n"
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {"id": run.id, "started": run.started, "backend": run.backend}
+def json_report(run: Run, summary: Summary, results: Iterable[Result]) -> str:
+    """The text of the report, two-space indent, characters as they are."""
+    report = {
+        "run": {"id": run.id, "started": run.started, "backend": run.backend},
+        "summary": summary_data(summary),
+        "results": [result.model_dump(mode="json", exclude_none=True) for result in results],
+    }
+    return json.dumps(report, ensure_ascii=False, indent=2)
 
 
 def summary_data(summary: Summary) -> dict[str, Any]:
@@ -62,7 +54,3 @@ def summary_data(summary: Summary) -> dict[str, Any]:
             if rate.total > 1
         },
     }
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n  ")

@@ -108,6 +108,17 @@ class Summary:
         return [(name, self.agents[name]) for name in AGENT_NAMES if name in self.agents]
 
 
+def who_answered(summary: Summary, backend: str) -> tuple[str, str]:
+    """A word and a sentence on whose answers these are: nobody may take a script for a model."""
+    if summary.scripted == summary.total:
+        return "scripted", "Every model's answer comes from a script; no model was asked."
+    if summary.scripted:
+        return "partly scripted", f"{summary.scripted} of {summary.total} answers are scripts'."
+    if backend == "offline":
+        return "offline", "The built-in model answered; no service was asked."
+    return "live", f"A model answered ({backend})."
+
+
 def _count(rates: dict[str, Rate], name: str, result: Result) -> None:
     rate = rates.get(name, Rate(0, 0))
     rates[name] = Rate(rate.passed + (result.status == "passed"), rate.total + 1)

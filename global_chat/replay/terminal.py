@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from typing import IO, TextIO, cast
 
 from rich import box
 from rich.console import Console
@@ -13,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from global_chat.render.safe_text import clean, one_line
+from global_chat.render.stream import Stream
 
+from .history import Run
 from .result import Result, Status
-from .summary import Summary
+from .summary import Summary, who_answered
 
 #: A pipe has no width of its own; lines for a file may be as long as a wide window.
 PIPE_WIDTH = 160
@@ -27,14 +29,19 @@ _MARKS: dict[Status, tuple[str, str]] = {
     "stopped": ("–", "yellow"),
 }
 
-SCRIPTED = "scripted: every model's answer comes from a file, no model was asked"
 
+def console(stream: TextIO | None, *, colours: bool) -> Console:
+    """A console that shows what the stream's encoding has and never fails.
 
-def console(stream: TextIO, *, colours: bool) -> Console:
-    """A console for a stream. It is never wider than needed and never interprets what it shows."""
-    width = None if stream.isatty() else PIPE_WIDTH
+    It interprets nothing of what it shows. A pipe has no width, so lines there are long.
+    """
+    safe = Stream(stream)
     return Console(
-        file=stream, width=width, no_color=not colours, highlight=False, emoji=False, markup=True
+        file=cast(IO[str], safe),
+        width=None if safe.isatty() else PIPE_WIDTH,
+        no_color=not colours,
+        highlight=False,
+        emoji=False,
     )
 
 
@@ -119,15 +126,13 @@ def show_failures(screen: Console, results: Iterable[Result]) -> None:
             screen.print(Text("\n".join(f"    {line}" for line in lines)))
 
 
-def show_summary(screen: Console, summary: Summary, run: int) -> None:
-    """The last lines: how many, where they went, what it took."""
-    kind = SCRIPTED if summary.scripted == summary.total else "live: a model answered"
-    if 0 < summary.scripted < summary.total:
-        kind = f"{summary.scripted} scripted, {summary.total - summary.scripted} live"
-    screen.print(Text(kind, "dim"))
+def show_summary(screen: Console, summary: Summary, run: Run) -> None:
+    """The last lines: whose answers these are, how many passed, where they went."""
+    word, sentence = who_answered(summary, run.backend)
+    screen.print(Text(f"{word}: {sentence}", "dim"))
     counts = [f"{summary.counts[name]} {name}" for name in _MARKS if summary.counts[name]]
     colour = "red" if summary.failed else "green"
     handed = f"{summary.handovers} of {summary.routed} handed over"
     right = f", {summary.right} of {summary.labelled} routes right" if summary.labelled else ""
     screen.print(Text(f"{', '.join(counts)} of {summary.total}", f"bold {colour}"), end="; ")
-    screen.print(Text(f"{handed}{right}; run {run}"))
+    screen.print(Text(f"{handed}{right}; run {run.id}"))

@@ -71,6 +71,16 @@ async def test_an_expectation_in_braces_is_written_anew(tmp_path: Path) -> None:
     assert update.after.endswith("# last\n")
 
 
+@pytest.mark.parametrize("expect", ["expect: {}\n", ""])
+async def test_expectations_can_begin_from_nothing(tmp_path: Path, expect: str) -> None:
+    case = a_case(tmp_path, case=CASE.split("expect:")[0] + expect)
+    update = await updated(case)
+    assert case.path is not None
+    case.path.write_text(update.after, "utf-8")
+    again = read_case(case.path)
+    assert differences(again, await play_script(again)) == ()
+
+
 async def test_what_only_a_person_can_promise_is_left_and_told(tmp_path: Path) -> None:
     case = a_case(tmp_path, case=CASE.replace("says: Done", "says: Never"))
     update = await updated(case)
