@@ -26,11 +26,12 @@ def changes(
     """What `new` has that `old` has not, and the other way round, in the order of `new`.
 
     Steps are the same when their ids are, else when their keys are, else when their names are,
-    else when their code is; `renamed` gives the new keys of old steps where they are known.
+    else when their adaptor and code are; `renamed` gives the new keys of old steps if known.
     Nothing is said of what the parts do not show: comments, positions, credentials.
     """
-    by_name, by_code = (lambda s: s.name), (lambda s: s.code if s.has_code else None)
-    steps = pairs(old.steps, new.steps, renamed or {}, by_name, by_code)
+    marks: tuple[Callable[[Step], str], ...]
+    marks = (lambda s: s.name, lambda s: f"{s.adaptor} {s.code}")
+    steps = pairs(old.steps, new.steps, renamed or {}, *marks)
     triggers = pairs(old.triggers, new.triggers, {}, lambda t: t.type)
     if len(old.triggers) == len(new.triggers) == 1:
         triggers = [(old.triggers[0], new.triggers[0])]
@@ -76,7 +77,7 @@ def pairs(
     *marks: Callable[[P], str | None],
 ) -> list[Pair[P]]:
     """Which part of `new` is which of `old`: as `renamed` says, by id, by key, then by each of
-    `marks`, where these are unique.
+    `marks`, where only one part on either side has it.
 
     Parts of `old` that went come last, with None beside them; new ones have None before them.
     """
@@ -84,16 +85,18 @@ def pairs(
     partner = {id(by_key[renamed[p.key]]): p for p in old if renamed.get(p.key) in by_key}
     left = [part for part in old if renamed.get(part.key) not in by_key]
     for mark in (lambda p: p.id, lambda p: p.key, *marks):
-        often = Counter(mark(part) for part in left)
-        by_mark = {mark(p): p for p in left if mark(p) and often[mark(p)] == 1}
-        for part in new:
-            found = by_mark.pop(mark(part), None) if id(part) not in partner else None
-            if found is not None:
-                partner[id(part)] = found
+        open_ = [part for part in new if id(part) not in partner]
+        by_mark, by_new_mark = _unique(left, mark), _unique(open_, mark)
+        partner |= {id(by_new_mark[m]): by_mark[m] for m in by_mark if m in by_new_mark}
         gone = {id(part) for part in partner.values()}
         left = [part for part in left if id(part) not in gone]
     together: list[Pair[P]] = [(partner.get(id(part)), part) for part in new]
     return together + [(part, None) for part in left]
+
+
+def _unique(parts: Sequence[P], mark: Callable[[P], str | None]) -> dict[str, P]:
+    often = Counter(mark(part) for part in parts)
+    return {m: part for part in parts if (m := mark(part)) and often[m] == 1}
 
 
 def _step(old: Step | None, new: Step | None) -> Iterator[str]:

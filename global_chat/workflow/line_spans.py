@@ -47,6 +47,15 @@ def lines_of(
     return start, end
 
 
+def below_comments(source: Source, offset: int, column: int) -> int:
+    """The end of the line of `offset`, or of the comment lines below it that are indented deeper
+    than `column`: they belong to what stands above."""
+    end = source.line_end(offset)
+    while (below := source.next_line(end)) > end and (_comment_at(source, below) or 0) > column:
+        end = source.line_end(below)
+    return end
+
+
 def _comment_at(source: Source, line_start: int) -> int | None:
     """The indentation of the comment that fills the line; None when it is no such line."""
     line = source.text[line_start : source.line_end(line_start)]

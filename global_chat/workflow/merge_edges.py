@@ -46,13 +46,12 @@ def plan_edges(
     left = [(ends, edge) for edge in before if (ends := old_ends(edge, keys))]
     left = _pair(wanted, left, lambda want: want.ends)
     left = _pair(wanted, left, None)
-    wanted = _without_doubles(wanted, found)
+    wanted = _without_doubles(wanted, keys, found)
     _check_lost(left, wanted, keys, request, found)
-    names = Names(edge.key for edge in before)
     planned = [
         Planned(want.was, _kept_edge(want, want.was, request.intent))
         if want.was
-        else Planned(None, _new_edge(want, old, names, request.intent))
+        else Planned(None, _new_edge(want, old, request.intent))
         for want in wanted
     ]
     planned = [replace(plan, new=_spelled(plan.new, old)) for plan in planned]
@@ -61,7 +60,8 @@ def plan_edges(
             _check_condition(plan.new, old, found)
     # What points at nothing was so before; a model that does not repeat it does not remove it.
     dangling = [e for e in before if not old_ends(e, keys) and not loses_an_end(e, keys)]
-    return planned + [Planned(edge, edge) for edge in dangling]
+    planned += [Planned(edge, edge) for edge in dangling]
+    return _with_own_keys(planned) if old.form == "jobs" else planned
 
 
 def _pair(
@@ -91,13 +91,15 @@ def _pair(
     return [(ends, edge) for ends, edge in left if id(edge) not in taken]
 
 
-def _without_doubles(wanted: list[_Wanted], found: Findings) -> list[_Wanted]:
-    """The app joins two parts by one path. A second one that says the same is dropped."""
-    first: dict[Ends, _Wanted] = {}
+def _without_doubles(wanted: list[_Wanted], keys: Keys, found: Findings) -> list[_Wanted]:
+    """The app joins two parts by one path. A second one that says the same is dropped, unless the
+    document has it already."""
+    in_place = {id(w) for w in wanted if w.was and old_ends(w.was, keys) == w.ends}
+    first = {want.ends: want for want in reversed(wanted) if id(want) in in_place}
     kept: list[_Wanted] = []
     for want in wanted:
         other = first.setdefault(want.ends, want)
-        if other is want or want.was:
+        if other is want or id(want) in in_place:
             kept.append(want)
         elif _condition(other.edge) != _condition(want.edge):
             found.problems.append(
@@ -105,6 +107,17 @@ def _without_doubles(wanted: list[_Wanted], found: Findings) -> list[_Wanted]:
                 "one path with one condition."
             )
     return kept
+
+
+def _with_own_keys(planned: list[Planned[Edge]]) -> list[Planned[Edge]]:
+    """Every path under a key of its own: one that keeps its key goes before one that changes it."""
+    names = Names(p.new.key for p in planned if p.old and p.old.key == p.new.key)
+    return [
+        plan
+        if plan.old and plan.old.key == plan.new.key
+        else replace(plan, new=replace(plan.new, key=names.unique(plan.new.key, "-")))
+        for plan in planned
+    ]
 
 
 def _condition(edge: Edge) -> tuple[str | None, str]:
@@ -192,16 +205,14 @@ def _check_condition(edge: Edge, old: Layout, found: Findings) -> None:
         )
 
 
-def _new_edge(want: _Wanted, old: Layout, names: Names, intent: Intent) -> Edge:
+def _new_edge(want: _Wanted, old: Layout, intent: Intent) -> Edge:
     """An edge that the document has not: on, unless the request asks for one that is off."""
     from_trigger, source, target = want.ends
     given = want.edge
     kind = given.condition_type or ("always" if from_trigger else "on_job_success")
-    key = f"{source}->{target}"
-    if old.form == "jobs":
-        key = names.unique(key if "->" in given.key else given.key, "-")
+    custom = old.form == "jobs" and "->" not in given.key
     return Edge(
-        key=key,
+        key=given.key if custom else f"{source}->{target}",
         target=target,
         source_trigger=source if from_trigger else None,
         source_step=None if from_trigger else source,

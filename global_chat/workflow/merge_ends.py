@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .finding import find_step
-from .merge_plan import Findings
-from .parts import Edge, Step
+from .forms import Layout, Placed
+from .merge_plan import Findings, Planned
+from .parts import Edge, Step, Trigger
 
 #: Where a path runs in the result: from a trigger or a step, to a step.
 Ends: TypeAlias = tuple[bool, str, str]
@@ -16,27 +17,56 @@ Ends: TypeAlias = tuple[bool, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The key that every key of the reply or the document has in the result; None: removed."""
+    """The key that a part has in the result, by the key that it had in the document (`was_*`), or
+    by any key by which the reply may mean it: its own there, else the old one. None: removed."""
 
     steps: Mapping[str, str | None]
     triggers: Mapping[str, str | None]
+    was_step: Mapping[str, str | None]
+    was_trigger: Mapping[str, str | None]
+
+    @classmethod
+    def of(
+        cls,
+        old: Layout,
+        reply: Layout,
+        steps: Iterable[Planned[Step]],
+        triggers: Iterable[Planned[Trigger]],
+    ) -> Keys:
+        """The keys of a plan, whose steps and triggers are those of the reply one by one."""
+        was_step, means_step = _keys(old.steps, reply.steps, steps)
+        was_trigger, means_trigger = _keys(old.triggers, reply.triggers, triggers)
+        return cls(means_step, means_trigger, was_step, was_trigger)
+
+
+def _keys(
+    old: Iterable[Placed[Any]], given: Iterable[Placed[Any]], planned: Iterable[Planned[Any]]
+) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    plans = list(planned)
+    was: dict[str, str | None] = {placed.part.key: None for placed in old}
+    was |= {plan.old.key: plan.new.key for plan in plans if plan.old}
+    means = {g.part.key: plan.new.key for g, plan in zip(given, plans, strict=True)}
+    return was, {**was, **means}
 
 
 def old_ends(edge: Edge, keys: Keys) -> Ends | None:
     """Where an edge of the document runs in the result; None when an end went or never was."""
     is_trigger = edge.source_trigger is not None
-    sources = keys.triggers if is_trigger else keys.steps
+    sources = keys.was_trigger if is_trigger else keys.was_step
     source = sources.get(edge.source_trigger or edge.source_step or "")
-    target = keys.steps.get(edge.target or "")
-    return (is_trigger, source, target) if source and target else None
+    target = keys.was_step.get(edge.target or "")
+    double = is_trigger and edge.source_step is not None
+    return (is_trigger, source, target) if source and target and not double else None
 
 
 def loses_an_end(edge: Edge, keys: Keys) -> bool:
     """Whether a step or trigger that is removed takes the edge with it."""
-    ends = ((edge.target, keys.steps), (edge.source_step, keys.steps))
-    removed = (key in map_ and map_[key] is None for key, map_ in ends if key is not None)
-    trigger = edge.source_trigger
-    return any(removed) or (trigger in keys.triggers and keys.triggers[trigger or ""] is None)
+    ends = (
+        (edge.target, keys.was_step),
+        (edge.source_step, keys.was_step),
+        (edge.source_trigger, keys.was_trigger),
+    )
+    return any(key in was and was[key] is None for key, was in ends if key is not None)
 
 
 def new_ends(
@@ -55,13 +85,15 @@ def new_ends(
             source = alone[0]
     else:
         source, gone = _step_key(step, steps, keys)
-    if source and target:
+    if source and target and None in (trigger, step):
         return trigger is not None, source, target
     if (gone and not source) or (target_gone and not target):
         return None
     if any(_written_ends(edge) == _written_ends(other) for other in before):
         return None
-    end = (trigger or step) if not source else edge.target
+    end = edge.target if source else trigger or step
+    if trigger is not None and step is not None:
+        end = None
     where = "comes from" if not source else "leads to"
     found.problems.append(
         f"The path `{edge.key}` {where} `{end}`, which is no step or trigger of the workflow."

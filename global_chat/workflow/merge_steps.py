@@ -20,11 +20,8 @@ from .source import Source
 
 def plan_steps(
     old: Layout, source: Source, reply: Layout, request: Request, found: Findings
-) -> tuple[list[Planned[Step]], dict[str, str | None]]:
-    """The steps of the result in the order of the reply, which `source` holds; and for every key
-    by which the reply may mean a step, its own and the old ones, the key in the result (None: the
-    step is removed).
-    """
+) -> list[Planned[Step]]:
+    """The steps of the result, one for each of the reply, which `source` holds."""
     before = tuple(p.part for p in old.steps)
     given = [_Given.read(source, placed, reply.body_key) for placed in reply.steps]
     partners = match_steps(before, [g.part for g in given], [g.trace for g in given])
@@ -40,10 +37,7 @@ def plan_steps(
         for g, partner in pairs
     ]
     _check_renames(planned, found)
-    step_of: dict[str, str | None] = {s.key: None for s in before}
-    step_of |= {p.old.key: p.new.key for p in planned if p.old}
-    step_of |= {g.part.key: p.new.key for g, p in zip(given, planned, strict=True)}
-    return planned, step_of
+    return planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from .source import Source
 
 def plan_triggers(
     old: Layout, source: Source, reply: Layout, request: Request, found: Findings
-) -> tuple[list[Planned[Trigger]], dict[str, str | None]]:
-    """The triggers of the result, and the key that every key of the reply or the document has
-    there, as `plan_steps` gives them for steps.
-    """
+) -> list[Planned[Trigger]]:
+    """The triggers of the result, one for each of the reply, which `source` holds."""
     before = tuple(p.part for p in old.triggers)
     hints = [traces(source, p, "trigger", reply.body_key) for p in reply.triggers]
     partners = match_triggers(before, [p.part for p in reply.triggers], hints)
@@ -33,14 +31,10 @@ def plan_triggers(
     pairs = list(zip((p.part for p in reply.triggers), partners, strict=True))
     changed = {part.key: _kept_trigger(part, t, request.intent) for part, t in pairs if t}
     keys = Names((*(t.key for t in changed.values()), *(p.part.key for p in steps)))
-    planned = [
+    return [
         Planned(partner, changed.get(part.key) or _new_trigger(part, old, keys, request.intent))
         for part, partner in pairs
     ]
-    trigger_of: dict[str, str | None] = {t.key: None for t in before}
-    trigger_of |= {p.old.key: p.new.key for p in planned if p.old}
-    trigger_of |= {g.part.key: p.new.key for g, p in zip(reply.triggers, planned, strict=True)}
-    return planned, trigger_of
 
 
 def _new_trigger(part: Trigger, old: Layout, keys: Names, intent: Intent) -> Trigger:

@@ -89,7 +89,7 @@ def _disturbed(
             was = places[id(one.old)].mapping if one.old else None
             now = there.get((kind, one.new.key))
             moved = kind == "e" and old.form == "steps" and _source(one.old) != _source(one.new)
-            if was and not moved and not (now and _same_part(was, now.mapping)):
+            if was and not moved and not (now and _same_part(was, now.mapping or _NOTHING)):
                 found.append(f"other keys of {one.new.key}")
     if not _same(old.root, new.root, _PLANNED_SECTIONS):
         found.append("other keys of the workflow")
@@ -107,9 +107,9 @@ def _source(part: Any) -> tuple[str | None, ...]:
     return (part.source_trigger, part.source_step) if isinstance(part, Edge) else ()
 
 
-def _same_part(was: Mapping, now: Mapping | None) -> bool:
+def _same_part(was: Mapping, now: Mapping) -> bool:
     """Whether two mappings of a part say the same, apart from what a plan may change."""
-    extra = [m.own["openfn"].value if m and "openfn" in m.own else None for m in (was, now)]
+    extra = [m.own["openfn"].value if "openfn" in m.own else None for m in (was, now)]
     inner = [m if isinstance(resolve(m) if m else None, Mapping) else _NOTHING for m in extra]
     return _same(was, now, _PLANNED_KEYS) and _same(inner[0], inner[1], _PLANNED_EXTRA)
 

@@ -14,21 +14,24 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from global_chat.contract.errors import InternalError, InvalidWorkflow
+from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
 
 from . import intent, jobs_writing, scratch_writing, steps_writing
 from .changes import changes
 from .check import check
 from .finding import fold
 from .forms import Layout
-from .merge_edges import Keys, plan_edges
+from .merge_edges import plan_edges
+from .merge_ends import Keys
+from .merge_leftovers import left_over
 from .merge_plan import Findings, Plan, Request
 from .merge_reply import ReplyRejected, read_reply
 from .merge_steps import plan_steps
 from .merge_triggers import plan_triggers
 from .merge_verify import differences
 from .node_edits import CannotEdit, NodeEdits
-from .nodes import Mapping
+from .node_walks import inside
+from .nodes import Alias, Mapping
 from .parts import Problem
 
 if TYPE_CHECKING:
@@ -72,10 +75,7 @@ def merge(
         return Merge(workflow, (), plan.warnings)
     after = _written(workflow, plan)
     if wrong := differences(workflow, after, plan):
-        raise InternalError(
-            "The change could not be made without touching something else, so nothing was "
-            f"changed. It would have touched {'; '.join(wrong[:5])}."
-        )
+        raise _disturbance(workflow, wrong)
     warnings = (*plan.warnings, *_new_problems(workflow, after))
     renamed = {step.old.key: step.new.key for step in plan.steps if step.old}
     return Merge(after, changes(workflow, after, renamed), warnings)
@@ -85,12 +85,16 @@ def _plan(workflow: Workflow, reply: str, request: Request) -> Plan:
     source, given = read_reply(reply, workflow)
     old = workflow.layout or _NOTHING
     found = Findings()
-    steps, step_keys = plan_steps(old, source, given, request, found)
-    triggers, trigger_keys = plan_triggers(old, source, given, request, found)
-    keys = Keys(step_keys, trigger_keys)
+    if not all(p.part.key.strip() for part in (given.steps, given.triggers) for p in part):
+        found.problems.append("Every step and trigger needs a key that is not blank.")
+    steps = plan_steps(old, source, given, request, found)
+    triggers = plan_triggers(old, source, given, request, found)
+    keys = Keys.of(old, given, steps, triggers)
     edges = plan_edges(old, source, given, keys, request, found)
     if found.problems:
         raise ReplyRejected(*found.problems)
+    found.warnings += left_over("step", given.steps, steps, old.steps)
+    found.warnings += left_over("trigger", given.triggers, triggers, old.triggers)
     name = given.name.strip() if given.name else None
     same = not name or fold(name) == fold(old.name or "")
     named = workflow.is_empty or old.name is not None
@@ -132,6 +136,21 @@ def _written(workflow: Workflow, plan: Plan) -> Workflow:
             "The change would have made the document unreadable, so nothing was changed. "
             f"{error.message}"
         ) from None
+
+
+def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:
+    """The refusal of a change that would reach further than planned: the document's own doing
+    where its parts share text, else a fault of ours."""
+    touched = "; ".join(wrong[:5])
+    if workflow.root and any(isinstance(node, Alias) for node in inside(workflow.root)):
+        return InvalidWorkflow(
+            "The workflow document shares text between its parts (`&` and `*`), so this change "
+            f"would reach further: {touched}. Write them out first. Nothing was changed."
+        )
+    return InternalError(
+        "The change could not be made without touching something else, so nothing was changed. "
+        f"It would have touched {touched}."
+    )
 
 
 def _new_problems(before: Workflow, after: Workflow) -> list[str]:

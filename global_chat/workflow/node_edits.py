@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from . import yaml_text
 from .block_scalars import header_span
-from .line_spans import apart, lines_of
+from .line_spans import apart, below_comments, lines_of
 from .neighbour_style import NeighbourStyle
 from .node_walks import inside, last_scalar
 from .nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
@@ -208,7 +208,7 @@ class NodeEdits:
         self._close_block_at_end(last)
         text = newline * (blank and not (last and self._style.keeps(last)))
         text += "".join(newline + (" " * column + line if line else "") for line in lines)
-        at = self.source.line_end(before.end)
+        at = below_comments(self.source, before.end, column)
         self._change(at, at, text)
 
     def _close_block_at_end(self, node: Scalar | None) -> None:

@@ -105,7 +105,11 @@ def test_keys_that_the_model_never_saw_survive_and_are_not_copied(form: str) -> 
     def add(whole: dict[str, Any]) -> None:
         whole["jobs"] |= new_step("ping", "Ping", credential="warehouse")
 
-    text = before.merge(reply(before, add), request="add a ping").workflow.text
+        whole["triggers"]["cron"]["webhook_reply"] = "after_completion"
+
+    merged = before.merge(reply(before, add), request="add a ping")
+    text = merged.workflow.text
+    assert any("`credential`" in warning and "`ping`" in warning for warning in merged.warnings)
     for key in ("webhook_reply: before_start", "x-owner: data", "clinic-api"):
         assert text.count(key) == before.text.count(key)
     assert text.count("warehouse") == before.text.count("warehouse")

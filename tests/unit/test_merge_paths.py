@@ -142,6 +142,7 @@ def test_a_second_path_from_one_step_leaves_the_first(form: str) -> None:
         ({"source_job": "nowhere"}, "`nowhere`"),
         ({"target_job": "nowhere"}, "`nowhere`"),
         ({"target_job": None}, "exactly one"),
+        ({"source_trigger": "cron"}, "exactly one"),
         ({"target_job": "clean"}, "circle"),
         ({"condition_type": "sometimes"}, "sometimes"),
         ({"condition_type": "js_expression"}, "condition_expression"),

@@ -15,6 +15,10 @@ pytestmark = pytest.mark.unit
 every_form = pytest.mark.parametrize("form", FORMS)
 
 
+def codes(of: Workflow) -> dict[str, str | None]:
+    return {step.key: step.code for step in of.steps}
+
+
 def ids(of: Workflow) -> dict[str, str | None]:
     return {part.key: part.id for part in (*of.steps, *of.triggers)}
 
@@ -76,3 +80,20 @@ def test_a_reply_without_steps_is_never_a_workflow(form: str) -> None:
     for answer in ("name: Clinic sync\njobs: {}\n", "name: x\nsteps: []\n", "name: only\n"):
         with pytest.raises(ReplyRejected, match="no steps"):
             before.merge(answer, request="delete every job", confirmed=True)
+
+
+@every_form
+def test_a_step_may_take_the_key_of_one_that_goes(form: str) -> None:
+    before = workflow(form)
+
+    def take(whole: dict[str, Any]) -> None:
+        jobs = whole["jobs"]
+        jobs["clean"] = {**jobs.pop("store"), "name": "Store it"}
+        whole["edges"] = {
+            **{key: whole["edges"][key] for key in ("cron->read", "read->clean")},
+        }
+
+    after = before.merge(reply(before, take), request="remove Clean", confirmed=True).workflow
+    (moved,) = [step for step in after.steps if step.key == "clean"]
+    assert (moved.id, moved.code) == ("aa03", codes(before)["store"])
+    assert {(e.source_step, e.target) for e in after.edges} == {(None, "read"), ("read", "clean")}

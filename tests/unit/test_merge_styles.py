@@ -241,3 +241,33 @@ def test_conditions_on_several_lines_stay_blocks() -> None:
 
     after = merged(before, stricter).workflow
     assert after.text == before.replace("length > 0", "length > 9")
+
+
+def test_markers_and_comments_around_parts_stay_where_they_belong() -> None:
+    before = (
+        "%YAML 1.2\n---\n# head\nname: Marked\njobs:\n  a:\n    name: A\n    body: x\n"
+        "    # still about a\n  # about what follows\n\n  b:   # second\n    name: B\n...\n"
+    )
+
+    def add(whole: dict[str, Any]) -> None:
+        first, second = whole["jobs"].items()
+        whole["jobs"] = dict([first, *new_step("c", "C").items(), second])
+
+    new = (
+        "\n  c:\n    name: C\n    adaptor: '@openfn/language-http@latest'\n    body: |\n"
+        "      // Add operations here\n"
+    )
+    after = merged(before, add).workflow
+    assert after.text == before.replace("    # still about a\n", "    # still about a\n" + new)
+
+
+def test_paths_that_point_at_nothing_are_left_alone() -> None:
+    before = JOBS.replace("target_job: store", "target_job: gone")
+    assert merged(before, lambda whole: None).workflow.text == before
+
+    def rename(whole: dict[str, Any]) -> None:
+        whole["jobs"]["read"]["name"] = "Get"
+        del whole["edges"]["clean->store"]
+
+    after = merged(before, rename).workflow
+    assert after.text == before.replace("name: Read", "name: Get")
