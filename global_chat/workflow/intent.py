@@ -18,6 +18,7 @@ from .intent_words import (
     NEGATED_BEFORE,
     OFF,
     ON,
+    OWN_DENIAL,
     PATH,
     POINTING,
     REMOVAL,
@@ -163,6 +164,8 @@ def _switching(text: str) -> tuple[bool, bool]:
 
 def _negated(text: str, hit: re.Match[str]) -> bool:
     """Whether the clause around `hit` denies it ("do not remove", « ne supprime pas »)."""
+    if OWN_DENIAL.search(hit[0]):
+        return False
     before = _CLAUSE_END.split(text[: hit.start()])[-1].split()[-4:]
     after = _CLAUSE_END.split(text[hit.end() :], maxsplit=1)[0].split()[:3]
     return bool(NEGATED_BEFORE.search(" ".join(before)) or NEGATED_AFTER.search(" ".join(after)))

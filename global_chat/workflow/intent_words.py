@@ -22,25 +22,29 @@ REMOVAL = _any(
     r"g(?:et|ets|etting|ot)\s+rid\s+of|without|replac(?:e|es|ed|ing)|instead\s+of|rather\s+than",
     r"merg(?:e|es|ed|ing)|combin(?:e|es|ed|ing)|eras(?:e|es|ed|ing)|discard(?:s|ed)?|ditch|scrap",
     r"cut(?:\s+\S+){0,6}?\s+out|throw(?:\s+\S+){0,6}?\s+(?:out|away)|strip\s+out|undo|unneeded",
-    r"no\s+longer\s+(?:need|want|use)\w*|(?:don't|do\s+not|doesn't)\s+(?:need|want)",
+    r"no\s+longer\s+(?:need|want|use)\w*|(?:don't|do\s+not|doesn't)\s+(?:need|want|use)",
+    r"(?:must|should|can|has\s+to)\s+go|kick(?:\s+\S+){0,6}?\s+out|obsolete|kill|axe|leave\s+out",
     r"not\s+needed|(?:keep\s+only|only\s+keep)|start\s+(?:over|afresh)|swap(?:\s+\S+){0,6}?\s+for",
     # French
     r"supprim\w+|enlev\w+|retir(?:e|er|ez|ons|ee?s?)|effac\w+|ot(?:e|er|ez)|vir(?:er|ez)",
-    r"sans|remplac\w+|fusionn\w+|regroup\w+|debarrass\w+|plus\s+besoin|au\s+lieu\s+d[eu']?",
+    r"sans|remplac\w+|fusionn\w+|regroup\w+|debarrass\w+|au\s+lieu\s+d[eu']?",
+    r"plus\s+(?:besoin|utile|utilis\w+|necessaires?)|sert\s+plus",
     # Spanish
     r"quit(?:a|ar|e|en|es|o|ad|emos|alo|ala|arlo|arla)|elimin\w+|borr(?:a|ar|e|en|es|o|alo|ala)",
     r"suprim\w+|sac(?:a|ar|alo|ala)|saque(?:n|s)?|sin|(?:re)?emplaz\w+|reemplac\w+|sustitu\w+",
     r"combin(?:a|ar|en)|fusion(?:a|ar|e)|junt(?:a|ar)|descart\w+|deshazte|remuev\w+|prescind\w+",
-    r"en\s+(?:lugar|vez)\s+de",
+    r"en\s+(?:lugar|vez)\s+de|ya\s+no\s+(?:necesit|quer|quier|us|hace|sirv)\w*",
     # Portuguese
     r"remov(?:a|er|am|o)|apag(?:a|ar|ue|uem)|exclu(?:a|ir|i|am)|delet(?:a|ar)|tir(?:a|ar|e|em)",
     r"retir(?:a|ar|em)|sem|substitu\w+|junte(?:m)?|fund(?:a|ir)|em\s+(?:lugar|vez)\s+d[eoa]",
+    r"nao\s+\w+\s+mais",
     # Swahili
     _SWAHILI_PREFIX + r"(?:ondo(?:a|e|lea|lewe|sha|she)|fut(?:a|e|wa|we)|to[ae])",
     _SWAHILI_PREFIX + r"(?:badilish[ae]|changany[ae])|bila|badala\s+ya",
+    r"haihitajiki|hatuhitaji|sihitaji",
     # German
     r"entfern\w*|losch\w*|streich\w*|ohne|ersetz\w*|(?:an)?statt|anstelle|kombinier\w*",
-    r"verschmelz\w*|zusammenfuhr\w*|weg(?:lassen|nehmen)?|raus(?:nehmen|werfen)?",
+    r"verschmelz\w*|zusammenfuhr\w*|weg(?:lassen|nehmen)?|raus(?:nehmen|werfen)?|nicht\s+mehr",
 )
 
 ON = _any(
@@ -112,6 +116,8 @@ PATH = _any(
 
 STEP_NOUN = r"(?:steps?|jobs?|etapes?|pasos?|passos?|etapas?|hatua|schritte?s?|node)"
 
+#: Phrases of removal that hold their own "not": what denies something before them belongs to them.
+OWN_DENIAL = re.compile(r"\b(?:no|not|\w+n't|plus|ya no|nao|nicht|ha\w+|sihitaji)\b")
 NEGATED_BEFORE = re.compile(
     r"\b(?:not|never|\w+n't|cannot|ne|no|nao|nunca|jamais|jamas|nicht|kein\w*|nothing)\b"
     r"(?<!why not)(?<!\bno longer)|\bn'"

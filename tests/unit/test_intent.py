@@ -44,6 +44,13 @@ TRIGGERS = (Trigger("cron", "cron"), Trigger("sms-webhook", "webhook"))
         "iondoe hatua hii",
         "entferne den letzten Schritt",
         "lösche die Benachrichtigung",
+        "on n'a plus besoin de la notification",
+        "ya no necesitamos el aviso",
+        "não preciso mais do aviso",
+        "den Schritt brauchen wir nicht mehr",
+        "hatuhitaji hatua hii",
+        "we don't use the sms any more",
+        "the last one must go",
     ],
 )
 def test_a_removal_is_heard(request_text: str) -> None:
@@ -61,6 +68,7 @@ def test_a_removal_is_heard(request_text: str) -> None:
         "no borres nada, agrega un paso",
         "não remova o passo, só renomeie",
         "ajoute une étape à la fin",
+        "do not kill the run when it fails",
         "ongeza hatua mpya",
         "",
     ],
