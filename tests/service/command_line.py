@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -91,18 +92,24 @@ class CommandLine:
         return self.run("run", "--input", "turn.json", *scripted, *arguments, **more)
 
     def start(
-        self, *arguments: object, program: tuple[str, ...] = (), **more: Any
+        self, *arguments: object, program: tuple[str, ...] = (str(INSTALLED),), **more: Any
     ) -> subprocess.Popen[str]:
-        """The installed command as a process; `program` replaces it."""
+        """The installed command as a process. `more` is for `Popen`; `environment` adds to ours."""
+        piped = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         environment = {**os.environ, **more.pop("environment", {})}
-        return subprocess.Popen(
-            [*(program or (str(INSTALLED),)), *map(str, arguments)],
-            cwd=self.folder,
-            env=environment,
-            encoding="utf-8",
-            errors="surrogateescape",
-            **{name: more.get(name, subprocess.PIPE) for name in ("stdin", "stdout", "stderr")},
-        )
+        # Processes of a job in the background ignore Ctrl-C, and so would their children.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            return subprocess.Popen(
+                [*program, *map(str, arguments)],
+                cwd=self.folder,
+                env=environment,
+                encoding="utf-8",
+                errors="surrogateescape",
+                **{**piped, **more},
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def process(self, *arguments: object, **environment: str) -> Ran:
         """The installed command, run to its end."""

@@ -178,7 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._hang()
         if fault.kind in ("cut", "hang"):
             self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # the client may have hung up already
+                self.connection.shutdown(socket.SHUT_RDWR)
 
     def _hang(self) -> None:
         """Say nothing until the client hangs up, the server closes or patience ends."""
