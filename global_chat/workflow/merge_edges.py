@@ -13,7 +13,7 @@ from . import steps_form
 from .check_edges import CONDITION_TYPES, allowed_conditions
 from .forms import Layout
 from .intent import Intent
-from .merge_ends import Ends, Keys, loses_an_end, new_ends, old_ends
+from .merge_ends import Ends, Keys, loses_an_end, new_ends, old_ends, written_ends
 from .merge_match import Traces, traces
 from .merge_plan import Findings, Names, Planned, Request, fresh_id
 from .parts import Edge
@@ -37,9 +37,13 @@ def plan_edges(
     the reply cannot know of."""
     before = [p.part for p in old.edges]
     steps = tuple(p.part for p in reply.steps)
+    # What points at nothing did so before: it is neither mended nor, when unsaid, removed.
+    dangling = [e for e in before if not old_ends(e, keys) and not loses_an_end(e, keys)]
+    as_before = {written_ends(edge) for edge in dangling}
     wanted: list[_Wanted] = []
     for placed in reply.edges:
-        ends = new_ends(placed.part, steps, keys, before, found)
+        known = written_ends(placed.part) in as_before
+        ends = None if known else new_ends(placed.part, steps, keys, found)
         if ends:
             trace = traces(source, placed, "edge", reply.body_key)
             wanted.append(_Wanted(ends, placed.part, trace))
@@ -58,8 +62,6 @@ def plan_edges(
     for plan in planned:
         if plan.changes:
             _check_condition(plan.new, old, found)
-    # What points at nothing was so before; a model that does not repeat it does not remove it.
-    dangling = [e for e in before if not old_ends(e, keys) and not loses_an_end(e, keys)]
     planned += [Planned(edge, edge) for edge in dangling]
     return _with_own_keys(planned) if old.form == "jobs" else planned
 

@@ -69,11 +69,9 @@ def loses_an_end(edge: Edge, keys: Keys) -> bool:
     return any(key in was and was[key] is None for key, was in ends if key is not None)
 
 
-def new_ends(
-    edge: Edge, steps: tuple[Step, ...], keys: Keys, before: Iterable[Edge], found: Findings
-) -> Ends | None:
-    """Where an edge of the reply is to run. None when it goes with a removed part, stands in the
-    document just so, or points at nothing, which is a problem."""
+def new_ends(edge: Edge, steps: tuple[Step, ...], keys: Keys, found: Findings) -> Ends | None:
+    """Where an edge of the reply is to run. None when it goes with a removed part, or points at
+    nothing, which is a problem."""
     target, target_gone = _step_key(edge.target, steps, keys)
     trigger, step = edge.source_trigger, edge.source_step
     if step is not None and trigger is None and step not in keys.steps and step in keys.triggers:
@@ -89,8 +87,6 @@ def new_ends(
         return trigger is not None, source, target
     if (gone and not source) or (target_gone and not target):
         return None
-    if any(_written_ends(edge) == _written_ends(other) for other in before):
-        return None
     end = edge.target if source else trigger or step
     if trigger is not None and step is not None:
         end = None
@@ -103,7 +99,8 @@ def new_ends(
     return None
 
 
-def _written_ends(edge: Edge) -> tuple[str | None, ...]:
+def written_ends(edge: Edge) -> tuple[str | None, ...]:
+    """The ends of an edge as they are written, whether there is anything there or not."""
     return edge.source_trigger, edge.source_step, edge.target
 
 
