@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from global_chat.agents.asking import AgentContext
 from global_chat.contract.events import Changes, StepDiff, Warned
 from global_chat.workflow.document import Workflow
 
 
-def report_changes(context: AgentContext, before: Workflow, after: Workflow) -> None:
-    """Emit `Changes` and a warning for each problem that is new; nothing when nothing changed."""
+def report_changes(
+    context: AgentContext, before: Workflow, after: Workflow, warnings: Sequence[str]
+) -> None:
+    """Emit `Changes`, and a warning for each problem that is new and not in `warnings` already.
+
+    Nothing when nothing changed.
+    """
     if before.text == after.text:
         return
     adaptors = context.knowledge.adaptor_versions()
     known = {(p.rule, p.message) for p in before.check(adaptors)}
     for problem in after.check(adaptors):
-        if (problem.rule, problem.message) not in known:
+        told = any(problem.message in warning for warning in warnings)
+        if not told and (problem.rule, problem.message) not in known:
             context.emit(Warned(str(problem)))
     context.emit(Changes(after.text, step_diffs(before, after), before.changes_to(after)))
 

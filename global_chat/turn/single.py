@@ -80,7 +80,7 @@ async def edit_workflow(payload: WorkflowPayload, services: Services, emit: Emit
         for warning in answer.merge.warnings if answer.merge else ():
             context.emit(Warned(warning))
         after = answer.merge.workflow if answer.merge else workflow
-        report_changes(context, workflow, after)
+        report_changes(context, workflow, after, tally.warnings)
         return Response(
             response=answer.text,
             attachments=[Artifact(content=after.text)] if after.text != workflow.text else [],

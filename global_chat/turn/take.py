@@ -76,7 +76,7 @@ class _Turn:
             evidence=self._evidence,
         )
         answered = await self._follow(route)
-        report_changes(self._context, self._workflow, answered.workflow)
+        report_changes(self._context, self._workflow, answered.workflow, self._tally.warnings)
         return self._response(answered)
 
     async def _follow(self, route: Route) -> Answered:

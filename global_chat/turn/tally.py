@@ -1,8 +1,8 @@
-"""Usage, agents and counts of a turn, gathered from its events and nowhere else."""
+"""Usage, agents and warnings of a turn, gathered from its events and nowhere else."""
 
 from __future__ import annotations
 
-from global_chat.contract.events import AgentInvoked, Event, ModelCallEnded, RouteDecided
+from global_chat.contract.events import AgentInvoked, Event, ModelCallEnded, RouteDecided, Warned
 from global_chat.contract.names import AgentName
 from global_chat.contract.usage import Usage
 
@@ -14,6 +14,7 @@ class Tally:
         self.usage = Usage()
         self.agents: list[AgentName] = []
         self.confidence: int | None = None
+        self.warnings: list[str] = []
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -23,3 +24,5 @@ class Tally:
                 self.usage += usage
             case RouteDecided(confidence=confidence):
                 self.confidence = confidence
+            case Warned(message=message):
+                self.warnings.append(message)

@@ -12,6 +12,7 @@ from global_chat.contract.events import (
     TurnEnded,
     TurnFailed,
     TurnStarted,
+    Warned,
 )
 from tests.service.recorded_turns import take
 from tests.service.scripts import (
@@ -19,10 +20,13 @@ from tests.service.scripts import (
     TO_STRUCTURE,
     calls,
     code_call,
+    drafted,
     edit,
     hands_over,
     renames,
     says,
+    structure,
+    structure_call,
     to_code,
 )
 
@@ -148,3 +152,18 @@ async def test_usage_is_the_sum_of_every_call() -> None:
 async def test_agents_are_listed_in_the_order_in_which_they_were_invoked() -> None:
     taken = await take({"router": to_code(), "job_code_agent": [RAISE]})
     assert [e.agent for e in taken.of(AgentInvoked)] == taken.response.meta.agents
+
+
+@pytest.mark.parametrize("route", ["direct", "planned"])
+async def test_what_a_change_brought_is_warned_about_once(route: str) -> None:
+    yaml = drafted(
+        "  load:\n", "  extra:\n    name: Extra\n    body: '// Add operations here'\n  load:\n"
+    )
+    script: dict[str, Any] = {"workflow_agent": [structure(yaml, "I added it.")]}
+    if route == "direct":
+        script["router"] = TO_STRUCTURE
+    else:
+        script |= {"router": TO_PLANNER, "planner": [calls(structure_call()), PLANS]}
+    taken = await take(script, "add a step called Extra")
+    messages = [w.message for w in taken.of(Warned)]
+    assert len([m for m in messages if "Extra" in m and "never runs" in m]) == 1
