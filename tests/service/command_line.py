@@ -95,7 +95,10 @@ class CommandLine:
         self, *arguments: object, program: tuple[str, ...] = (str(INSTALLED),), **more: Any
     ) -> subprocess.Popen[str]:
         """The installed command as a process. `more` is for `Popen`; `environment` adds to ours."""
-        piped = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        streams = {
+            "stdin": subprocess.DEVNULL,
+            **dict.fromkeys(("stdout", "stderr"), subprocess.PIPE),
+        }
         environment = {**os.environ, **more.pop("environment", {})}
         # Processes of a job in the background ignore Ctrl-C, and so would their children.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -106,7 +109,7 @@ class CommandLine:
                 env=environment,
                 encoding="utf-8",
                 errors="surrogateescape",
-                **{**piped, **more},
+                **{**streams, **more},
             )
         finally:
             signal.signal(signal.SIGINT, before)
