@@ -12,8 +12,9 @@ from global_chat.contract.events import Event
 from global_chat.contract.names import AgentName
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
-from global_chat.contract.settings import PlannerSettings, Settings
+from global_chat.contract.settings import PlannerSettings, RetrySettings, Settings
 from global_chat.contract.usage import Usage
+from global_chat.model.retry import Retrying
 from global_chat.model.script_file import script_from
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Block, Model, ModelEvent, ModelRequest, Reply
@@ -112,6 +113,15 @@ def results_in(request: ModelRequest) -> tuple[Block, ...]:
 
 def budget(max_tool_calls: int) -> Settings:
     return Settings(planning=PlannerSettings(max_tool_calls=max_tool_calls))
+
+
+def retrying(model: Model) -> Model:
+    """The model with its failed calls repeated, without a pause."""
+
+    async def no_wait(_seconds: float) -> None:
+        pass
+
+    return Retrying(model, RetrySettings(), sleep=no_wait)
 
 
 async def take(

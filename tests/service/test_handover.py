@@ -15,10 +15,7 @@ from global_chat.contract.events import (
     TextRestarted,
     TurnStarted,
 )
-from global_chat.contract.settings import RetrySettings
-from global_chat.model.retry import Retrying
-from global_chat.model.seam import Model
-from tests.service.recorded_turns import budget, results_in, take
+from tests.service.recorded_turns import budget, results_in, retrying, take
 from tests.service.scripts import (
     PAGE,
     TO_PLANNER,
@@ -149,6 +146,18 @@ async def test_a_handover_that_also_changes_and_talks_only_hands_over() -> None:
     assert taken.response.attachments == []
 
 
+async def test_a_reply_that_was_to_be_corrected_may_hand_over_instead() -> None:
+    script = {
+        "router": TO_STRUCTURE,
+        "workflow_agent": [structure("jobs: nonsense", "I changed it."), hands_over(GOAL)],
+        "planner": [ANSWER],
+    }
+    taken = await take(script)
+    assert taken.asked == ["router", "workflow_agent", "workflow_agent", "planner"]
+    assert taken.response.meta.agents == ["router", "workflow_agent", "planner"]
+    assert taken.shown == ["I moved the filter."]
+
+
 async def test_a_promise_to_hand_over_is_only_a_text() -> None:
     script = {"router": to_code(), "job_code_agent": [says("I'll pass this on.")]}
     taken = await take(script)
@@ -198,13 +207,6 @@ async def test_text_of_a_broken_attempt_is_taken_back_when_the_next_one_is_corre
     }
     taken = await take(script, wrap=retrying)
     assert taken.shown == ["Nothing needs to change."]
-
-
-def retrying(model: Model) -> Model:
-    async def no_wait(_seconds: float) -> None:
-        pass
-
-    return Retrying(model, RetrySettings(), sleep=no_wait)
 
 
 # --- inside the planner

@@ -220,3 +220,41 @@ async def test_a_subagent_of_the_planner_is_told_the_planner_s_message_and_no_hi
         == taken.holding("what the user typed")
         == {"router", "planner"}
     )
+
+
+@dataclass
+class Endless:
+    """A model whose job code calls never end, and which counts those that were ended for it."""
+
+    model: Model
+    begun: asyncio.Barrier
+    ended: int = 0
+
+    async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        if request.agent == "job_code_agent":
+            try:
+                await self.begun.wait()
+                await asyncio.Event().wait()
+            finally:
+                self.ended += 1
+        async with aclosing(self.model.complete(request)) as events:
+            async for event in events:
+                yield event
+
+
+async def test_an_interrupt_reaches_every_call_that_is_still_running() -> None:
+    begun = asyncio.Barrier(3)
+    models: list[Endless] = []
+
+    def wrap(model: Model) -> Model:
+        models.append(Endless(model, begun))
+        return models[-1]
+
+    script = {"router": TO_PLANNER, "planner": [calls(code_call("fetch"), code_call("load"))]}
+    turn = asyncio.create_task(take(script, wrap=wrap))
+    async with asyncio.timeout(PATIENCE):
+        await begun.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert models[0].ended == 2

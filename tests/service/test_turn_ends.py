@@ -14,7 +14,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from tests.service.recorded_turns import take
+from tests.service.recorded_turns import retrying, take
 from tests.service.scripts import (
     TO_PLANNER,
     TO_STRUCTURE,
@@ -147,6 +147,18 @@ async def test_usage_is_the_sum_of_every_call() -> None:
     }
     taken = await take(script)
     assert taken.response.usage.as_dict() == {key: 2 * n for key, n in counts.items()}
+
+
+async def test_tokens_of_attempts_that_broke_count_too() -> None:
+    counts = {"input_tokens": 100, "output_tokens": 10}
+    broken = {"error": {"type": "OVERLOADED"}, "usage": counts}
+    script = {
+        "router": [broken, {**to_code()[0], "usage": counts}],
+        "job_code_agent": [broken, broken, {**RAISE, "usage": counts}],
+    }
+    taken = await take(script, wrap=retrying)
+    assert (taken.response.usage.input_tokens, taken.response.usage.output_tokens) == (500, 50)
+    assert taken.response.meta.agents == ["router", "job_code_agent"]
 
 
 async def test_agents_are_listed_in_the_order_in_which_they_were_invoked() -> None:
