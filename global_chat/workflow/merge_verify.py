@@ -24,7 +24,7 @@ _PLANNED_KEYS = frozenset(
         *("id", "name", "adaptor", "adaptors", "type", "cron_expression", "enabled"),
         *("source_trigger", "source_job", "target_job", "condition_type"),
         *("condition_expression", "condition_label", "next", "cron_cursor_job", "cron_cursor"),
-        *("openfn", "condition", "label", "disabled"),
+        *("openfn", "condition", "expression", "label", "disabled"),
     }
 )
 _PLANNED_EXTRA = frozenset({"uuid", "cron", "cron_expression", "enabled", "cron_cursor"})

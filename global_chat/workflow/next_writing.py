@@ -13,7 +13,7 @@ from .part_writing import put
 from .parts import Edge, Step, Trigger
 from .yaml_text import Data
 
-_EDGE = ("condition", "label", "condition_label", "disabled", "enabled", "openfn")
+_EDGE = ("condition", "expression", "label", "condition_label", "disabled", "enabled", "openfn")
 
 
 class NextWriter:
@@ -120,7 +120,7 @@ class NextWriter:
         values: dict[str, str | bool | None] = {}
         own = node.own if isinstance(node, Mapping) else {}
         if not same_condition:
-            values["condition"] = self._condition_text(new)
+            values |= self._condition_values(node, old, new)
         if old.condition_label != new.condition_label:
             name = "condition_label" if "condition_label" in own else "label"
             values[name] = new.condition_label
@@ -130,6 +130,15 @@ class NextWriter:
             else:
                 values["disabled"] = new.enabled is False
         put(self._edits, holder, entry, node, values, _EDGE)
+
+    def _condition_values(self, node: Node, old: Edge, new: Edge) -> dict[str, str | bool | None]:
+        """A condition is one value, or the word `js_expression` with an `expression` beside it."""
+        beside = text_of(node, "expression") if isinstance(node, Mapping) else None
+        if beside is None or beside != old.condition_expression:
+            return {"condition": self._condition_text(new)}
+        if new.condition_type == "js_expression":
+            return {"expression": new.condition_expression}
+        return {"condition": self._condition_text(new), "expression": None}
 
     def _data(self, edges: list[Edge]) -> Data:
         """All paths of one source: a bare target when there is one and it always runs."""

@@ -90,11 +90,11 @@ def keeps_what_was_not(before: Workflow, after: Workflow) -> None:
     if after.text.endswith("\n") is not before.text.endswith("\n"):
         bare = after.with_text(after.text.removesuffix(after.source.newline))
         assert [s.code for s in bare.steps] != [s.code for s in after.steps]
-    lines = before.text.split("\n")
+    lines = [line.rstrip("\r") for line in before.text.split("\n")]
     kept = [line for number, line in enumerate(lines, 1) if number not in touched(before, after)]
     if not after.edges:
         kept = [line for line in kept if line.strip() != "edges:"]  # now `edges: {}`
-    new = iter(after.text.split("\n"))
+    new = iter([line.rstrip("\r") for line in after.text.split("\n")])
     assert [line for line in kept if line.strip() and not any(line == n for n in new)] == []
 
 
