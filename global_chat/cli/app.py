@@ -38,7 +38,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(epilog="Example: global-chat run --input tmp/payload.json")
 def start(
     version: Annotated[
         bool,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 docs_app = typer.Typer(
     name="docs",
     help="The documentation that answers are based on: search it, add your own, fetch adaptors'.",
+    epilog="Example: global-chat docs search 'page through results'",
     no_args_is_help=True,
 )
 

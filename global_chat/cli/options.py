@@ -19,6 +19,11 @@ def _option(*names: str, help: str, panel: str = "Options", **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
+def _flag(*names: str, help: str, panel: str = "Options") -> Any:
+    # Typer would show a flag as if it took a value, `<bool>`.
+    return _option(*names, help=help, panel=panel, metavar="")
+
+
 @dataclass(frozen=True, slots=True)
 class PayloadOptions:
     """What the turn is given."""
@@ -49,7 +54,7 @@ class ContextOptions:
         _option("--attach", "-a", metavar="TYPE=PATH", help="A log or a dataclip; repeatable."),
     ] = None
     apply: Annotated[
-        bool, _option("--apply", help="Write the changed workflow back into --workflow.")
+        bool, _flag("--apply", help="Write the changed workflow back into --workflow.")
     ] = False
 
 
@@ -80,14 +85,16 @@ class ShowOptions:
     """What is shown while the turn runs."""
 
     as_json: Annotated[
-        bool, _option("--json", help="The response JSON on stdout, nothing else.", panel=_SHOWN)
+        bool, _flag("--json", help="The response JSON on stdout, nothing else.", panel=_SHOWN)
     ] = False
     events: Annotated[
-        bool, _option("--events", help="The stream as JSON lines on stdout.", panel=_SHOWN)
+        bool, _flag("--events", help="The stream as JSON lines on stdout.", panel=_SHOWN)
     ] = False
-    quiet: Annotated[bool, _option("--quiet", "-q", help="Nothing.", panel=_SHOWN)] = False
+    quiet: Annotated[bool, _flag("--quiet", "-q", help="Only why a turn failed.", panel=_SHOWN)] = (
+        False
+    )
     verbose: Annotated[
-        bool, _option("--verbose", "-v", help="What was decided, on stderr.", panel=_SHOWN)
+        bool, _flag("--verbose", "-v", help="What was decided, on stderr.", panel=_SHOWN)
     ] = False
 
 
@@ -96,7 +103,13 @@ class ModelOptions:
     """Which model answers, and how."""
 
     backend: Annotated[
-        BackendName | None, _option("--backend", help="Default: anthropic.", panel=_MODEL)
+        BackendName | None,
+        _option(
+            "--backend",
+            metavar="NAME",
+            help="anthropic (the default), scripted or offline.",
+            panel=_MODEL,
+        ),
     ] = None
     script: Annotated[
         Path | None,
@@ -127,7 +140,7 @@ class ModelOptions:
         ),
     ] = None
     offline_docs: Annotated[
-        bool, _option("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
+        bool, _flag("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
     ] = False
     config: Annotated[
         Path | None, _option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
@@ -147,9 +160,7 @@ class ChatOptions:
         Path | None,
         _option("--session", metavar="PATH", help="Default: WORKFLOW.chat.json."),
     ] = None
-    verbose: Annotated[bool, _option("--verbose", "-v", help="What was decided, on stderr.")] = (
-        False
-    )
+    verbose: Annotated[bool, _flag("--verbose", "-v", help="What was decided, on stderr.")] = False
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., int]], Callable[..., None]]:
