@@ -119,6 +119,22 @@ async def test_a_turn_starts_once_and_ends_once(script: Any) -> None:
     assert ends == [taken.events[-1]]
 
 
+async def test_whose_turn_it_is_goes_into_the_trace_and_to_no_model() -> None:
+    meta = {"session_id": "session-zq", "user": {"id": "user-zq", "persona": "persona-zq"}}
+    taken = await take({"router": TO_PLANNER, "planner": [PLANS]}, meta=meta)
+    (started,) = taken.of(TurnStarted)
+    assert (started.session_id, started.user_id, started.persona) == (
+        "session-zq", "user-zq", "persona-zq",
+    )  # fmt: skip
+    assert (
+        taken.holding("session-zq")
+        == taken.holding("user-zq")
+        == taken.holding("persona-zq")
+        == set()
+    )
+    assert "zq" not in taken.response.as_json()
+
+
 async def test_the_response_has_exactly_its_keys_and_the_history_this_exchange() -> None:
     history = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello."}]
     typed = "  raise it\n\n{x} please "
