@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+)
 
 from global_chat.model.seam import Tool
 
@@ -58,10 +65,14 @@ class _Input(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+#: Providers refuse a message of blanks, so the planner hears of one before it is sent.
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
 class WorkflowCall(_Input):
     """Input of `call_workflow_agent`. Naming no attachments passes none on."""
 
-    message: str = Field(min_length=1)
+    message: Words
     attachments: list[str] = []
 
     @field_validator("attachments", mode="before")
@@ -79,4 +90,4 @@ class CodeCall(WorkflowCall):
 class SearchCall(_Input):
     """Input of `search_documentation`."""
 
-    query: str = Field(min_length=1)
+    query: Words

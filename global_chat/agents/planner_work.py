@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from global_chat.contract.attachments import FIELD_OF_TYPE, Attachment, select
-from global_chat.contract.errors import InternalError, TurnError
+from global_chat.contract.errors import InternalError, ScriptMismatch, TurnError
 from global_chat.contract.events import HandedOver, Status, Stitched, ToolCalled, ToolEnded, Warned
 from global_chat.contract.names import SubagentName
 from global_chat.model.seam import Block
@@ -58,6 +58,8 @@ class PlannerWork:
 
         Structure comes first, one change after the other; then everything else side by side, but
         calls for one step one after the other, each on the code that the one before left.
+
+        Raises `ScriptMismatch`: a fault of the script is nothing that a planner could act on.
         """
         outcomes: dict[int, ToolOutcome] = {
             i: ToolOutcome("Not done: no tool calls are left in this turn. Answer now.", True)
@@ -67,15 +69,20 @@ class PlannerWork:
         for i, use in numbered:
             if use["name"] == CALL_WORKFLOW_AGENT.name:
                 outcomes[i] = await self._timed(use)
-        async with asyncio.TaskGroup() as group:
-            tasks = {
-                i: group.create_task(self._timed(use)) for i, use in numbered if i not in outcomes
-            }
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    i: group.create_task(self._timed(use))
+                    for i, use in numbered
+                    if i not in outcomes
+                }
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         outcomes |= {i: task.result() for i, task in tasks.items()}
         return [outcomes[i] for i in range(len(uses))]
 
     async def _timed(self, use: Block) -> ToolOutcome:
-        """One tool use. Whatever fails becomes a result: the planner must hear of it."""
+        """One tool use. Whatever fails in it becomes a result: the planner must hear of it."""
         emit = self._context.emit
         emit(ToolCalled(use["id"], "planner", use["name"], tool_input(use), _step(use)))
         began = time.perf_counter()
@@ -83,6 +90,8 @@ class PlannerWork:
             outcome = await self._run(use)
         except ToolInputError as error:
             outcome = ToolOutcome(str(error), failed=True)
+        except ScriptMismatch:
+            raise
         except TurnError as error:
             outcome = ToolOutcome(
                 f"Failed, nothing was changed. {error.type}: {error.message}", True

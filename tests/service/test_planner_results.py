@@ -182,3 +182,16 @@ async def test_usage_and_agents_cover_every_call_of_the_turn() -> None:
     assert (
         taken.response.usage.output_tokens == taken.recorder.replies[0].usage.output_tokens + 7 * 3
     )
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [[structure_call()], [code_call("load")], [code_call("load"), code_call("fetch")]],
+    ids=["structure", "code", "two-side-by-side"],
+)
+async def test_a_call_that_no_script_answers_is_not_taken_for_a_subagent_s_failure(
+    tools: list[Script],
+) -> None:
+    taken = await plan(calls(*tools), says("It failed."))
+    assert taken.failure.type == "SCRIPT_MISMATCH"
+    assert taken.asked.count("planner") == 1

@@ -160,7 +160,7 @@ def test_calls_of_subagents_are_read() -> None:
 
 
 @pytest.mark.parametrize("model", [CodeCall, WorkflowCall, SearchCall])
-@pytest.mark.parametrize("input_", [None, [], {}, {"message": "", "query": "", "job_key": "a"}])
+@pytest.mark.parametrize("input_", [None, [], {}, {"message": " ", "query": "\n", "job_key": "a"}])
 def test_a_call_without_its_words_is_refused(model: Any, input_: Any) -> None:
     with pytest.raises(ToolInputError):
         read_input(model, use("x", input_))
