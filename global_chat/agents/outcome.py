@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from global_chat.contract.names import Destination
-from global_chat.workflow.merging import Merge
+from global_chat.workflow.merging.merge import Merge
 
 
 @dataclass(frozen=True, slots=True)

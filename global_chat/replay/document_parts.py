@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.compose import compose
-from global_chat.workflow.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolve
-from global_chat.workflow.source import Source
+from global_chat.workflow.reading.compose import compose
+from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolve
+from global_chat.workflow.reading.source import Source
 
 
 @dataclass(frozen=True, slots=True)

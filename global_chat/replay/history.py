@@ -116,12 +116,9 @@ class History:
 
     def results(self, run: Run, case: str | None = None) -> Iterator[Result]:
         """The results of a run, or of one case in it, by case and number, one after the other."""
-        rows = self._database.execute(
-            'SELECT result FROM results WHERE run = ? AND "case" = ifnull(?, "case") '
-            'ORDER BY "case", number',
-            (run.id, case),
-        )
-        for (row,) in rows:
+        one, given = ("", (run.id,)) if case is None else ('AND "case" = ?', (run.id, case))
+        query = f'SELECT result FROM results WHERE run = ? {one} ORDER BY "case", number'
+        for (row,) in self._database.execute(query, given):
             yield Result.model_validate_json(row)
 
     def evidence(self, run: Run, result: Result) -> Evidence | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -84,9 +85,10 @@ class Result(_Entry):
     def way(self) -> str:
         """`router → job_code_agent ⇢ planner`: who was asked; a broken arrow is a handover."""
         text, handed_over = "", False
-        for agent in self.agents:
+        for agent, calls in groupby(self.agents):
             arrow = " → "
             if self.handover and agent == "planner" and not handed_over:
                 arrow, handed_over = " ⇢ ", True
-            text += f"{arrow if text else ''}{agent}"
+            count = len(list(calls))
+            text += f"{arrow if text else ''}{agent}{f' ×{count}' if count > 1 else ''}"
         return text or (self.error or "nobody was asked")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from .parts import Edge, Step, Trigger
+from global_chat.workflow.parts import Edge, Step, Trigger
 
 if TYPE_CHECKING:
-    from .document import Workflow
+    from global_chat.workflow.document import Workflow
 
 _CONDITIONS = {
     "always": "always",

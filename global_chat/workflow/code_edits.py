@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .code_matches import closest_line, line_of, matches
-from .parts import Step
+from global_chat.workflow.code_matches import closest_line, line_of, matches
+from global_chat.workflow.parts import Step
 
 
 @dataclass(frozen=True, slots=True)

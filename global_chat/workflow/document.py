@@ -12,17 +12,18 @@ from contextlib import suppress
 from functools import cached_property
 
 from global_chat.contract.errors import InvalidWorkflow
-
-from . import changes as changing
-from . import check as checking
-from . import drafting, finding, merging, stitching
-from .compose import compose
-from .forms import Layout, check_number
-from .nodes import Mapping, Node, Scalar, resolve
-from .outline_lines import outline_lines
-from .parts import Edge, Page, Problem, Step, Trigger
-from .project import Place, places, select
-from .source import Source
+from global_chat.workflow import changes as changing
+from global_chat.workflow import drafting, finding
+from global_chat.workflow.checking import check as checking
+from global_chat.workflow.merging import merge as merging
+from global_chat.workflow.outline_lines import outline_lines
+from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
+from global_chat.workflow.reading.compose import compose
+from global_chat.workflow.reading.forms import Layout, check_number
+from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, resolve
+from global_chat.workflow.reading.project import Place, places, select
+from global_chat.workflow.reading.source import Source
+from global_chat.workflow.stitching import stitch as stitching
 
 
 class Workflow:

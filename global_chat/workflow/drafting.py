@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from . import yaml_text
-from .parts import Edge, Step, Trigger
-from .yaml_text import Data
+from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.reading import yaml_text
+from global_chat.workflow.reading.yaml_text import Data
 
 Kind = Literal["code", "job", "trigger", "edge"]
 

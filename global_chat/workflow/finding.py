@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from .parts import Step
+from global_chat.workflow.parts import Step
 
 
 def fold(name: str) -> str:

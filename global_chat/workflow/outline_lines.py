@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from .parts import Edge, Step, Trigger
+from global_chat.workflow.parts import Edge, Step, Trigger
 
 _PLAIN_KEY = re.compile(r"[\w.@-]+\Z")
 _NOTES = {"always": "", "on_job_success": "success", "on_job_failure": "failure"}

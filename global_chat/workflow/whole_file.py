@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .compose import compose
-from .document import Workflow
-from .nodes import Mapping, resolve
-from .project import places
-from .source import Source
+from global_chat.workflow.document import Workflow
+from global_chat.workflow.reading.compose import compose
+from global_chat.workflow.reading.nodes import Mapping, resolve
+from global_chat.workflow.reading.project import places
+from global_chat.workflow.reading.source import Source
 
 
 def every_workflow(text: str) -> tuple[tuple[str | None, Workflow], ...]:

@@ -12,7 +12,7 @@ from workflow_documents import FORMS, JOBS, STEPS, workflow
 from workflow_strategies import Drawn, documents
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.check_parts import cron_problem
+from global_chat.workflow.checking.part_rules import cron_problem
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Problem
 

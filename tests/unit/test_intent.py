@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from global_chat.workflow.intent import read
+from global_chat.workflow.merging.intent import read
 from global_chat.workflow.parts import Step, Trigger
 
 pytestmark = pytest.mark.unit

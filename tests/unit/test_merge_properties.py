@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workflow_strategies import Drawn, documents, edits
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging import ReplyRejected
+from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

@@ -8,7 +8,7 @@ import pytest
 from workflow_documents import FORMS, edge, new_step, reply, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging import ReplyRejected
+from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ import yaml
 from workflow_documents import JOBS, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging import ReplyRejected
+from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

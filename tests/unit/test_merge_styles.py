@@ -9,7 +9,7 @@ from workflow_documents import JOBS, edge, new_step, reply
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging import Merge
+from global_chat.workflow.merging.merge import Merge
 
 pytestmark = pytest.mark.unit
 

@@ -9,7 +9,7 @@ import pytest
 from workflow_documents import FORMS, JOBS, difference, edge, new_step, reply, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging import ReplyRejected
+from global_chat.workflow.merging.merge import ReplyRejected
 from global_chat.workflow.parts import Edge
 
 pytestmark = pytest.mark.unit

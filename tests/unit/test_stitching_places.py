@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
-from global_chat.workflow import body_edits
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.stitching import body_edits
 from tests.documents import loaded
 
 pytestmark = pytest.mark.unit

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from global_chat.workflow import yaml_text
+from global_chat.workflow.reading import yaml_text
 
 _KEYS = (
     *("fetch", "load-2", "Envoyer-à-la-région", "取得", "on", "0123", "1.10", "a b", "x#y", "it's"),

@@ -1,0 +1,87 @@
+"""Whether the app would take a workflow, and whether it would run: problems with their places.
+
+An error is what the app refuses to save or run; a warning is what a person should look at. The
+rules are the app's own: its validations of jobs, triggers and edges, and what its editor lets
+people draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from global_chat.workflow.checking.adaptors import adaptor_problem
+from global_chat.workflow.checking.code import CodeProblem, code_problems
+from global_chat.workflow.checking.edges import edge_problems
+from global_chat.workflow.checking.flow import flow_problems
+from global_chat.workflow.checking.part_rules import part_problems
+from global_chat.workflow.checking.problem_places import Places
+from global_chat.workflow.parts import Problem, Step
+from global_chat.workflow.reading.forms import Layout, Placed
+from global_chat.workflow.reading.nodes import Scalar, find, resolve
+from global_chat.workflow.reading.source import Source
+from global_chat.workflow.stitching.block_scalars import content_indent, header_span
+
+if TYPE_CHECKING:
+    from global_chat.workflow.document import Workflow
+
+
+def check(
+    workflow: Workflow, adaptors: Mapping[str, Collection[str]] | None = None
+) -> tuple[Problem, ...]:
+    """The problems of the workflow, in the order of their places; none for an empty one.
+
+    `adaptors` holds the known versions by package name; without it adaptors are only checked for
+    how they are written.
+    """
+    layout = workflow.layout
+    if layout is None:
+        return ()
+    places = Places(workflow.source, layout)
+    found = [
+        *part_problems(places),
+        *edge_problems(places),
+        *flow_problems(places),
+        *_adaptors(places, adaptors),
+        *_code(places),
+    ]
+    return tuple(sorted(found, key=lambda p: (p.line or 0, p.column or 0, p.rule)))
+
+
+def _adaptors(places: Places, known: Mapping[str, Collection[str]] | None) -> Iterator[Problem]:
+    for placed in places.layout.steps:
+        step = placed.part
+        if step.adaptor is None:
+            message = f"The step {step.name} has no adaptor."
+            hint = "Give it one, such as @openfn/language-common@latest."
+            yield places.problem("warning", "adaptor-missing", message, placed, suggestion=hint)
+        elif wrong := adaptor_problem(step.adaptor, known):
+            rule, message, suggestion = wrong
+            key = "adaptor" if placed.mapping and find(placed.mapping, "adaptor") else "adaptors"
+            yield places.problem("warning", rule, message, placed, key, suggestion)
+
+
+def _code(places: Places) -> Iterator[Problem]:
+    source, layout = places.source, places.layout
+    for placed in layout.steps:
+        if placed.part.code and placed.part.has_code:
+            for problem in code_problems(placed.part.code):
+                line, column = _position(source, layout, placed, problem)
+                message = f"{placed.part.name}: {problem.message}"
+                yield Problem("warning", problem.rule, message, line, column)
+
+
+def _position(
+    source: Source, layout: Layout, placed: Placed[Step], problem: CodeProblem
+) -> tuple[int, int]:
+    """Where in the document a place of the code is. In a quoted or folded body that is the place
+    of the body."""
+    entry = find(placed.mapping, layout.body_key) if placed.mapping else None
+    body = resolve(entry.value) if entry else None
+    if not isinstance(body, Scalar):
+        return source.position(placed.node.start)
+    if body.style != "|":
+        return source.position(body.start)
+    header = header_span(source.text, body.start, body.end)[1]
+    indent = content_indent(source.text, body.start, body.end) or 0
+    return source.line(header) + 1 + problem.row, indent + problem.column + 1

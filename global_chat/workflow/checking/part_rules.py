@@ -1,0 +1,116 @@
+"""Rules for single steps and triggers: names, types, schedules, known keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from cronsim import CronSim, CronSimError
+
+from global_chat.workflow.checking.known_keys import Kind, known_keys
+from global_chat.workflow.checking.problem_places import Places, did_you_mean
+from global_chat.workflow.merging.part_writing import text_of_key
+from global_chat.workflow.parts import Problem, Trigger
+from global_chat.workflow.reading.forms import Placed
+from global_chat.workflow.reading.nodes import Mapping, bool_of, find, value_of
+
+#: The app's limit for the name of a step, in characters.
+MAX_NAME = 100
+TRIGGER_TYPES = ("webhook", "cron", "kafka")
+
+
+def part_problems(places: Places) -> Iterator[Problem]:
+    """What is wrong with steps and triggers one by one, and with keys that nobody knows."""
+    layout = places.layout
+    if not layout.name:
+        yield places.problem("warning", "workflow-name", "The workflow has no name.")
+    yield from _names(places)
+    for trigger in layout.triggers:
+        yield from _trigger(places, trigger)
+    yield from _unknown(places, "workflow", layout.root)
+    groups: tuple[tuple[Kind, Iterable[Placed[Any]]], ...] = (
+        ("step", layout.steps),
+        ("trigger", layout.triggers),
+        ("edge", layout.edges),
+    )
+    for kind, parts in groups:
+        for placed in parts:
+            if mapping := placed.mapping:
+                yield from _unknown(places, kind, mapping)
+                yield from _booleans(places, placed, mapping)
+
+
+def _names(places: Places) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for placed in places.layout.steps:
+        name = placed.part.name
+        if len(name) > MAX_NAME:
+            message = f"The name of the step `{placed.part.key[:40]}` has {len(name)} characters."
+            hint = f"The app takes at most {MAX_NAME}."
+            yield places.problem("error", "name-length", message, placed, "name", hint)
+        line = first.setdefault(name, placed.part.line)
+        if line != placed.part.line:
+            message = f"Two steps are called {name[:MAX_NAME]}; the first one is on line {line}."
+            hint = "Give each step a name of its own."
+            yield places.problem("error", "name-unique", message, placed, "name", hint)
+
+
+def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
+    trigger = placed.part
+    if trigger.type not in TRIGGER_TYPES:
+        has = f"the unknown type `{trigger.type}`" if trigger.type else "no type"
+        message = f"The trigger `{trigger.key}` has {has}."
+        hint = did_you_mean(trigger.type or "", TRIGGER_TYPES)
+        hint = hint or "A trigger is a webhook, a cron or a kafka."
+        yield places.problem("error", "trigger-type", message, placed, "type", hint)
+    if trigger.type == "cron":
+        yield from _schedule(places, placed)
+    elif trigger.cron_expression and trigger.type in TRIGGER_TYPES:
+        message = f"The trigger `{trigger.key}` is a {trigger.type}, but it has a schedule."
+        hint = "Remove `cron_expression`."
+        yield places.problem(
+            "warning", "trigger-schedule", message, placed, "cron_expression", hint
+        )
+
+
+def _schedule(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
+    trigger = placed.part
+    hint = "Five fields are needed: minute, hour, day, month, weekday, as in `0 8 * * 1-5`."
+    if not trigger.cron_expression:
+        message = f"The cron trigger `{trigger.key}` has no `cron_expression`."
+        yield places.problem("error", "cron-expression", message, placed, suggestion=hint)
+    elif wrong := cron_problem(trigger.cron_expression):
+        message = f"The schedule `{trigger.cron_expression[:80]}` is not valid: {wrong}."
+        yield places.problem("error", "cron-expression", message, placed, "cron_expression", hint)
+
+
+def cron_problem(expression: str) -> str | None:
+    """What is wrong with a cron expression of five fields; None when it is valid."""
+    fields = len(expression.split())
+    if fields != 5:
+        return f"it has {fields} field{'s' * (fields != 1)}"
+    try:
+        CronSim(expression, datetime(2024, 1, 1))
+    except CronSimError as error:
+        return str(error)[:1].lower() + str(error)[1:]
+    return None
+
+
+def _unknown(places: Places, kind: Kind, mapping: Mapping) -> Iterator[Problem]:
+    known = known_keys(places.layout.form, kind)
+    for entry in mapping.entries:
+        key = text_of_key(entry)
+        if key not in known and not key.startswith("x-") and key != "<<":
+            message = f"`{key[:80]}` is no key that a {kind} has."
+            hint = did_you_mean(key, known)
+            yield places.at("warning", "unknown-key", message, entry.start, hint)
+
+
+def _booleans(places: Places, placed: Placed[Any], mapping: Mapping) -> Iterator[Problem]:
+    for key in ("enabled", "disabled"):
+        if value_of(mapping, key) is not None and bool_of(mapping, key) is None:
+            entry = find(mapping, key)
+            message = f"`{key}` must be true or false, without quotes."
+            offset = entry.value.start if entry else placed.node.start
+            yield places.at("error", "boolean", message, offset)

@@ -1,0 +1,53 @@
+"""Puts a problem at its place: the line and column of the key it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from global_chat.workflow.parts import Problem, Severity
+from global_chat.workflow.reading.forms import Layout, Placed
+from global_chat.workflow.reading.nodes import Mapping, Node, find, resolve
+from global_chat.workflow.reading.source import Source
+
+
+class Places:
+    """One workflow and the text that it stands in."""
+
+    def __init__(self, source: Source, layout: Layout) -> None:
+        self.source = source
+        self.layout = layout
+
+    def problem(
+        self,
+        severity: Severity,
+        rule: str,
+        message: str,
+        placed: Placed[Any] | None = None,
+        key: str | None = None,
+        suggestion: str | None = None,
+    ) -> Problem:
+        """A problem at the value of `key` of a part, else at the part, else at the workflow."""
+        node: Node = placed.node if placed else self.layout.root
+        start = placed.entry.start if placed and placed.entry else node.start
+        mapping = resolve(node)
+        entry = find(mapping, key) if key and isinstance(mapping, Mapping) else None
+        return self.at(severity, rule, message, entry.value.start if entry else start, suggestion)
+
+    def at(
+        self,
+        severity: Severity,
+        rule: str,
+        message: str,
+        offset: int,
+        suggestion: str | None = None,
+    ) -> Problem:
+        """A problem at a character of the text."""
+        return Problem(severity, rule, message, *self.source.position(offset), suggestion)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A suggestion of the known word that is most like `word`, if one is."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"Did you mean `{near[0]}`?" if near else None

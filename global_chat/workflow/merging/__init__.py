@@ -1,0 +1,1 @@
+"""A model's whole-workflow reply, applied as edits of the source."""

@@ -1,0 +1,1 @@
+"""From text to parts with their places, in every form a document can have."""

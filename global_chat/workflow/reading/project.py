@@ -1,0 +1,121 @@
+"""Finds the workflows of a text, whichever form it has, and picks the one that a page names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from global_chat.contract.errors import InvalidWorkflow
+from global_chat.workflow.finding import fold
+from global_chat.workflow.reading import jobs_form, steps_form
+from global_chat.workflow.reading.forms import Layout, is_nothing, key_text, unusable
+from global_chat.workflow.reading.nodes import (
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    resolve,
+    text_of,
+)
+from global_chat.workflow.reading.source import Source
+from global_chat.workflow.reading.syntax_errors import refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workflow's mapping in the text. In a project it has a key: the mapping key, or the list
+    item's `id` or name."""
+
+    root: Mapping
+    key: str | None = None
+    entry: Entry | None = None
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """What a page may call it, best first."""
+        return self.key, text_of(self.root, "id"), text_of(self.root, "name")
+
+    def read(self, source: Source) -> Layout:
+        """Its parts. Raises InvalidWorkflow where one has the wrong shape."""
+        read = steps_form.read if "steps" in self.root.own else jobs_form.read
+        return read(source, self.root, self.key, self.entry)
+
+
+def places(source: Source, root: Node) -> tuple[Place, ...]:
+    """Every workflow of the text: one, or those of a project.
+
+    Raises InvalidWorkflow when the text holds no workflow.
+    """
+    top = resolve(root)
+    if not isinstance(top, Mapping):
+        raise unusable(
+            "The workflow document is no workflow: it must be a mapping with `jobs:` or `steps:`, "
+            "or a project with `workflows:`."
+        )
+    entry = top.own.get("workflows")
+    if entry is None:
+        _must_be_workflow(source, top, root.start)
+        return (Place(top),)
+    found = tuple(_project(source, entry))
+    if not found:
+        raise refusal(source, entry.start, "The project holds no workflow.")
+    return found
+
+
+def _must_be_workflow(source: Source, mapping: Mapping, offset: int) -> None:
+    known = (*jobs_form.KEYS, *steps_form.KEYS)
+    if not any(key in mapping.own for key in (*known, "name")):
+        raise refusal(
+            source, offset, "This is no workflow: it has neither `jobs:` nor `steps:` nor `name:`."
+        )
+    if "steps" in mapping.own and any(key in mapping.own for key in jobs_form.KEYS):
+        raise refusal(
+            source,
+            mapping.own["steps"].start,
+            "A workflow has either `steps:` or `jobs:`, not both.",
+        )
+
+
+def _project(source: Source, entry: Entry) -> list[Place]:
+    value = resolve(entry.value)
+    if isinstance(value, Mapping):
+        return [_place(source, e.value, key_text(source, e), e) for e in value.entries]
+    if isinstance(value, Sequence):
+        return [_place(source, item, None, None) for item in value.items]
+    if is_nothing(value):
+        return []
+    raise refusal(source, entry.value.start, "`workflows` must hold a mapping or a list.")
+
+
+def _place(source: Source, node: Node, key: str | None, entry: Entry | None) -> Place:
+    root = resolve(node)
+    if isinstance(root, Scalar) and root.is_null:
+        raise refusal(source, node.start, f"The workflow `{key}` is empty.", "Give it `jobs:`.")
+    if not isinstance(root, Mapping):
+        raise refusal(source, node.start, "A workflow must be a mapping with `jobs:` or `steps:`.")
+    _must_be_workflow(source, root, node.start)
+    return Place(root, key or text_of(root, "id") or text_of(root, "name"), entry)
+
+
+def select(found: tuple[Place, ...], wanted: str | None) -> Place:
+    """The workflow that `wanted` names: by key, id, name, then the fold; the only one if single.
+
+    Raises InvalidWorkflow, naming them, when there are several and none or more fit.
+    """
+    if len(found) == 1:
+        return found[0]
+    if wanted:
+        for nth in range(3):
+            hits = [place for place in found if place.names[nth] == wanted]
+            if len(hits) == 1:
+                return hits[0]
+        folded = fold(wanted)
+        hits = [p for p in found if folded and folded in {fold(n) for n in p.names if n}]
+        if len(hits) == 1:
+            return hits[0]
+    names = ", ".join(f"`{place.key or 'unnamed'}`" for place in found[:20])
+    asked = f"and `{wanted}` is none of them" if wanted else "and no page says which is meant"
+    raise InvalidWorkflow(
+        f"The project holds {len(found)} workflows ({names}), {asked}. "
+        "Set the page to `workflows/<one of them>`."
+    )

@@ -1,0 +1,1 @@
+"""New code into the bytes of one step's body."""
