@@ -1,3 +1,3 @@
-"""global-chat: the assistant for OpenFn workflows. The map of the house is README.md beside this file."""
+"""global-chat: the assistant for OpenFn workflows. README.md beside this file is the map."""
 
 __version__ = "0.1.0"

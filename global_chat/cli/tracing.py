@@ -53,8 +53,8 @@ def _collector(stack: ExitStack) -> TracerProvider:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError:
         raise BadRequest(
-            "Sending traces to a collector needs the telemetry extra: install global-chat[telemetry], "
-            "or leave metrics_opt_in out of the payload."
+            "Sending traces to a collector needs the telemetry extra: install "
+            "global-chat[telemetry], or leave metrics_opt_in out of the payload."
         ) from None
     provider = TracerProvider(resource=Resource.create({"service.name": "global-chat"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

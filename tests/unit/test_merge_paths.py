@@ -161,3 +161,25 @@ def test_a_path_that_the_app_would_refuse_is_sent_back(
     with pytest.raises(ReplyRejected) as rejected:
         before.merge(reply(before, spoil), request="add a ping")
     assert told in " ".join(rejected.value.problems)
+
+
+BESIDE = """\
+steps:
+  - id: a
+    expression: fn(s => s);
+    next:
+      b:
+        condition: js_expression
+        expression: state.data.ok  # who said so
+  - id: b
+    expression: fn(s => s);
+"""
+
+
+def test_an_expression_beside_its_condition_is_read_and_changed_where_it_stands() -> None:
+    workflow = Workflow.read(BESIDE)
+    assert workflow.edges[0].condition_expression == "state.data.ok"
+
+    reply = workflow.draft().replace("state.data.ok", "state.data.fine")
+    merged = workflow.merge(reply, request="check fine instead of ok")
+    assert merged.workflow.text == BESIDE.replace("state.data.ok", "state.data.fine")

@@ -33,7 +33,7 @@ from global_chat.workflow.reading.syntax_errors import refusal
 
 KEYS = ("steps",)
 
-#: Conditions that the app knows by name; the two expressions are how older files write them.
+#: Conditions that the app knows by name; the expressions are other ways that files write them.
 CONDITIONS = {
     "always": "always",
     "on_job_success": "on_job_success",
@@ -41,6 +41,7 @@ CONDITIONS = {
     "never": "never",
     "!state.errors": "on_job_success",
     "state.errors": "on_job_failure",
+    "!!state.errors": "on_job_failure",
 }
 
 
@@ -184,16 +185,19 @@ def _plain_edge(
 
 def _edge(key: str, target: str, node: Node | None, is_trigger: bool, line: int) -> Edge:
     value = resolve(node) if node else None
-    label, enabled, edge_id = None, None, None
+    label, enabled, edge_id, beside = None, None, None, None
     if isinstance(value, Mapping):
         label = text_of(value, "label") or text_of(value, "condition_label")
         disabled = bool_of(value, "disabled")
         enabled = bool_of(value, "enabled") if disabled is None else not disabled
         edge_id = _uuid(value)
+        beside = text_of(value, "expression")
         value = value_of(value, "condition")
     if isinstance(value, Scalar) and not value.style and value.text.lower() == "false":
         value, enabled = None, False
     kind, expression = _condition(value)
+    if expression == "js_expression" and beside is not None:
+        expression = beside
     return Edge(
         key=f"{key}->{target}",
         target=target,

@@ -34,6 +34,14 @@ def clean(code: str) -> str:
     return whole.replace("\r\n", "\n")
 
 
+def is_printable(code: str) -> bool:
+    """Whether every YAML reader takes the characters of `code` for themselves when not escaped.
+
+    Readers of YAML 1.1 hold U+0085, U+2028 and U+2029 for line ends, those of 1.2 do not.
+    """
+    return _UNPRINTABLE.search(code) is None
+
+
 def quoted(code: str) -> str:
     """The code in double quotes on one line."""
     return _UNPRINTABLE.sub(_escape, json.dumps(code, ensure_ascii=False))

@@ -15,7 +15,7 @@ from itertools import accumulate
 from global_chat.workflow.reading.nodes import Scalar
 from global_chat.workflow.reading.source import Source, Splice
 from global_chat.workflow.stitching.block_scalars import header_span
-from global_chat.workflow.stitching.code_scalars import quoted
+from global_chat.workflow.stitching.code_scalars import is_printable, quoted
 
 #: Longer texts, in characters, are written anew: finding the places takes a second a million.
 MAX_CHARACTERS = 200_000
@@ -33,10 +33,13 @@ _BLANK_ESCAPES = frozenset({"\\" + sign for sign in "nrtvfNLP_ \t\r\n"} | {"\\\r
 def small_edits(source: Source, value: Scalar, start: int, new: str) -> list[Splice] | None:
     """The splices that make `new` of a scalar whose content begins at `start`.
 
-    None when lines are added or removed, when most of the text changes, or when a change cannot be
-    made within a line of the source. Whoever applies them checks what the result reads as.
+    None when lines are added or removed, when most of the text changes, when the new text has
+    characters that its style cannot hold, or when a change cannot be made within a line of the
+    source. Whoever applies them checks what the result reads as.
     """
     old = value.text
+    if value.style != '"' and not is_printable(new):
+        return None
     old_lines, new_lines = old.split("\n"), new.split("\n")
     if len(old_lines) != len(new_lines) or max(len(old), len(new)) > MAX_CHARACTERS:
         return None
