@@ -83,6 +83,13 @@ async def test_an_edit_that_failed_after_one_that_worked_takes_both_back() -> No
     assert not taken.of(Stitched)
 
 
+async def test_there_is_one_correction_whatever_is_read_in_between() -> None:
+    taken = await rounds(calls(BAD), calls(inspect("load")), calls(BAD, text="Raised."))
+    assert taken.response.attachments == []
+    assert "as it was" in taken.response.response
+    assert len(taken.to("job_code_agent")) == 3
+
+
 @pytest.mark.parametrize("blocks", [(GOOD, BAD), (BAD, GOOD)], ids=["good-first", "bad-first"])
 async def test_the_edits_of_one_reply_stand_or_fall_together(blocks: tuple[Script, ...]) -> None:
     taken = await rounds(calls(*blocks, text="Raised."), says("Which limit do you mean?"))

@@ -11,10 +11,12 @@ from tests.service.scripts import (
     BODIES,
     calls,
     code_call,
+    drafted,
     edit,
     inspect,
     renames,
     says,
+    structure,
     structure_call,
 )
 
@@ -100,6 +102,27 @@ async def test_a_pause_is_gone_on_from_as_often_as_it_comes() -> None:
     assert [b["text"] for b in last[1].content] == ["part one ", "part two ", "part three "]  # type: ignore[index]
     assert taken.response.meta.planner_iterations == 1
     assert taken.response.usage == taken.usage_of_all_calls
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("remove the step Clean visits", "Do it."), ("do it", "Remove the step Clean visits.")],
+    ids=["by-the-user", "by-the-planner"],
+)
+async def test_a_step_is_removed_when_the_user_or_the_planner_says_so(
+    content: str, message: str
+) -> None:
+    whole = drafted()
+    start, end = whole.index("  clean:\n"), whole.index("  load:\n")
+    yaml = whole[:start] + whole[end : whole.index("  fetch->clean:\n")]
+    taken = await plan(
+        calls(structure_call(message)),
+        says("Removed."),
+        content=content,
+        workflow_agent=[structure(yaml, "Removed.")],
+    )
+    assert [step.key for step in taken.after.steps] == ["fetch", "load"]
+    assert [edge.key for edge in taken.after.edges] == ["cron->fetch"]
 
 
 # --- the budget
