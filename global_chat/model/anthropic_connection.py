@@ -6,6 +6,7 @@ Imports the SDK: only `anthropic.py` imports this module, and late.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,6 +16,7 @@ import anthropic
 from .anthropic_errors import Call, event_error, full_text, no_ending, turn_error
 from .anthropic_request import refused, wire_body
 from .seam import ModelRequest
+from .secrets import scrub
 
 Event = dict[str, Any]
 
@@ -27,6 +29,9 @@ CONNECT_SECONDS = 15.0
 #: After the last event the stream is read to its end, so that the next call can use the connection
 #: again. A server that holds it open longer than this, in seconds, is not waited for.
 DRAIN_SECONDS = 0.5
+
+#: Where the SDK logs requests, headers and all, when `ANTHROPIC_LOG` asks it to.
+_SDK_LOG = logging.getLogger("anthropic._base_client")
 
 
 class Connection:
@@ -45,10 +50,16 @@ class Connection:
             # Spans are this program's to make, and only for those who opted in.
             open_telemetry=False,
         )
+        _SDK_LOG.addFilter(self._without_key)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
+        _SDK_LOG.removeFilter(self._without_key)
+
+    def _without_key(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = scrub(record.getMessage(), (self._key,)), ()
+        return True
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
         """The events of the answer, as the server sent them, up to and with `message_stop`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -218,6 +219,16 @@ def test_a_key_in_the_payload_is_used_before_others_and_written_nowhere(
     assert {header["authorization"] for header in headers} == {f"Bearer {KEY}"}
     assert all(KEY not in command.text(name) for name in command.files)
     assert KEY not in ran.out + ran.err
+
+
+def test_a_key_is_not_in_what_the_sdk_logs(
+    command: CommandLine, messages_server: MessagesServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="anthropic")
+    answers(messages_server, "planner", GOOD["planner"])
+    assert ask(command, messages_server).code == 0
+    assert "Request options" in caplog.text
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize(
