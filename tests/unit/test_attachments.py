@@ -173,7 +173,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=5), json_values))
 def test_an_object_reads_back_as_the_same_json(value: dict[str, Any]) -> None:
     assert json.loads(as_text(value)) == value

@@ -222,7 +222,7 @@ def test_half_a_character_is_replaced_wherever_it_stands() -> None:
     assert found.evidence[0].content == '{\n  "\ufffd": [\n    "\ufffd"\n  ]\n}'
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
 def test_every_text_arrives_as_it_was_given(text: str) -> None:
     found = payload(
@@ -237,7 +237,7 @@ def test_every_text_arrives_as_it_was_given(text: str) -> None:
     assert found.evidence == (Attachment(text, text),)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

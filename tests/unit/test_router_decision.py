@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from global_chat.agents.outcome import Route
@@ -82,6 +82,7 @@ def test_an_unusable_reply_is_the_planner_with_confidence_one_and_the_reason(tex
     assert route.problem
 
 
+@settings(max_examples=50)
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_no_reply_at_all_breaks_the_router(text: str) -> None:
     assert read_decision(text).destination in DESTINATIONS

@@ -66,7 +66,7 @@ def reply(mode: Mode, *, ascii_only: bool = False, **fields: Any) -> str:
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(MODES, yamls, texts, st.booleans(), sizes)
 def test_what_is_shown_is_the_final_text_exactly_once(
     mode: Mode, yaml: str | None, text: str, ascii_only: bool, cuts: list[int]
@@ -80,7 +80,7 @@ def test_what_is_shown_is_the_final_text_exactly_once(
     assert not any(isinstance(e, TextRestarted) for e in played.events)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(MODES, texts, texts, st.integers(0, 120), sizes)
 def test_a_restart_never_doubles(
     mode: Mode, broken: str, text: str, kept: int, cuts: list[int]

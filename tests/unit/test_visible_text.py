@@ -36,7 +36,7 @@ def test_the_pieces_make_up_the_text_without_the_blanks_before_it(
     assert sum(isinstance(e, TextEnded) for e in events) == bool(text.strip())
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(texts, max_size=3), texts, st.data())
 def test_after_any_number_of_restarts_the_last_attempt_stands_there_once(
     broken: list[str], text: str, data: st.DataObject
