@@ -37,7 +37,8 @@ live: $(VENV)/.ready-dev  ## Run the live tests; they skip without ANTHROPIC_API
 	$(BIN)/python -m pytest -q -m 'integration or acceptance'
 
 bench: $(VENV)/.ready-dev  ## Print the figures of benchmarks/
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/*.py; do \
+	  $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 lock: ## Choose versions anew and write constraints.txt
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
