@@ -117,6 +117,20 @@ def test_attached_files_join_the_payloads_attachments(command: CommandLine) -> N
     assert command.turn(script, "--attach", "input_dataclip=in.json").code == 0
 
 
+def test_odd_values_reach_the_agent_as_they_are_written(command: CommandLine) -> None:
+    odd = '{"id": 9007199254740993123, "v": 1.10, "n": null, "ok": true, "t": NaN, "name": "é"}'
+    given = json.dumps(PAYLOAD)[:-1] + f', "attachments": [{{"type": "log", "content": {odd}}}]}}'
+    command.write("turn.json", given)
+    literals = ("9007199254740993123", '"v": 1.10', '"n": null', '"ok": true', '"t": NaN', "é")
+    assert command.turn(edited_when(*literals)).code == 0
+
+
+def test_half_a_character_becomes_a_mark_and_costs_nothing(command: CommandLine) -> None:
+    command.write("turn.json", json.dumps({**PAYLOAD, "content": "why \ud83d?"}))
+    assert command.turn(edited_when("why \N{REPLACEMENT CHARACTER}?")).code == 0
+    assert command.json("turn.response.json")["history"][0]["content"] == "why \ufffd?"
+
+
 def test_output_options_say_where_results_go(command: CommandLine) -> None:
     assert command.turn(EDITED, "--output", "r.json", "--workflow-out", "w.yml").code == 0
     assert command.files == {"r.json", "w.yml"}

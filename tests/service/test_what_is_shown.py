@@ -67,6 +67,28 @@ def test_a_pipe_gets_the_final_answer_or_the_stream_as_the_payload_says(
         assert command.json("turn.response.json")["response"] == ANSWER
 
 
+@pytest.mark.parametrize(
+    ("begun", "out"),
+    [
+        (ANSWER, f"{ANSWER}\n"),
+        ("I raised it", f"I raised\n[connection lost; the answer starts again]\n{ANSWER}\n"),
+    ],
+)
+def test_an_answer_that_breaks_off_and_begins_again_is_never_silently_doubled(
+    command: CommandLine, begun: str, out: str
+) -> None:
+    broken = {"text": begun, "break_after": 8, "error": {"status": 529}}
+    script = {**ANSWERED, "planner": [broken, *ANSWERED["planner"]]}
+    command.write("turn.json", {**PAYLOAD, "options": {"stream": True}})
+    assert command.turn(script).out == out
+    assert command.json("turn.response.json")["response"] == ANSWER
+    text = ""
+    for event in command.turn(script, "--events").events:
+        text = "" if event["type"] == "content_block_restart" else text
+        text += event.get("delta", {}).get("text", "")
+    assert text == ANSWER
+
+
 def test_json_is_the_response_and_nothing_else_on_stdout(command: CommandLine) -> None:
     command.write("turn.json", {**PAYLOAD, "colour": 1})
     ran = command.turn(EDITED, "--json")
