@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -69,16 +69,19 @@ class Replay:
         cases = self._selected()
         if self._run.update:
             return update(cases, self._out, self._err, ask=not self._run.yes)
-        with History(self._run.history) as history:
-            return self._replay(history, cases)
-
-    def _replay(self, history: History, cases: Sequence[Case]) -> int:
+        live = LiveRun(self._live) if is_live(self._live) else None
         reports = Reports(self._reports, self._out)
         reports.check()
+        with History(self._run.history) as history:
+            return self._replay(history, cases, live, reports)
+
+    def _replay(
+        self, history: History, cases: Sequence[Case], live: LiveRun | None, reports: Reports
+    ) -> int:
         begin = history.resume if self._run.resume else history.begin
         run = begin(self._backend, self._selection())
         work = work_of(cases, self._run.repeat, history.done(run))
-        interrupted = not self._carry_out(history, run, work)
+        interrupted = not self._carry_out(history, run, work, live)
         summary = reports.give(history, run, cases)
         left = len(cases) * self._run.repeat - summary.total + summary.counts["stopped"]
         if left:
@@ -117,18 +120,22 @@ class Replay:
         return str(self._live.backend or "anthropic") if is_live(self._live) else "scripted"
 
     def _selection(self) -> str:
-        """What makes two runs the same one, for --resume."""
+        """What makes two runs the same one, for --resume, as one would type it."""
         given = self._cases
-        said = {
-            "cases": [str(p) for p in (*(given.paths or ()), *(given.routes or ()))],
-            "filter": given.filters,
-            "shard": given.shard,
-            "repeat": self._run.repeat if self._run.repeat > 1 else None,
-            "routes_only": self._live.routes_only or self._live.batches,
-        }
-        return json.dumps({k: v for k, v in said.items() if v}, ensure_ascii=False)
+        words = [str(path) for path in given.paths or ()]
+        for name, values in (("--routes", given.routes), ("--filter", given.filters)):
+            words += [word for value in values or () for word in (name, str(value))]
+        if given.shard:
+            words += ["--shard", given.shard]
+        if self._run.repeat > 1:
+            words += ["--repeat", str(self._run.repeat)]
+        if self._live.routes_only or self._live.batches:
+            words.append("--routes-only")
+        return shlex.join(words)
 
-    def _carry_out(self, history: History, run: Run, work: Sequence[Work]) -> bool:
+    def _carry_out(
+        self, history: History, run: Run, work: Sequence[Work], live: LiveRun | None
+    ) -> bool:
         """Run what is left to do. False when it was interrupted."""
         with Bar(self._err, len(work)) as bar:
 
@@ -143,8 +150,8 @@ class Replay:
                     raise Enough
 
             try:
-                if is_live(self._live):
-                    asyncio.run(LiveRun(self._live).run(work, self._run.jobs, tell))
+                if live is not None:
+                    asyncio.run(live.run(work, self._run.jobs, tell))
                 else:
                     jobs = self._run.jobs or os.cpu_count() or 1
                     run_scripted(work, read_prices(self._live.prices), jobs, tell)

@@ -48,16 +48,12 @@ def is_live(options: LiveOptions) -> bool:
 
 
 class LiveRun:
-    """One live run."""
+    """One live run. Making it asks nobody and raises a `TurnError` for options that cannot work."""
 
     def __init__(self, options: LiveOptions) -> None:
         self._options = options
         self._key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")
-
-    async def run(self, work: Sequence[Work], jobs: int | None, tell: Tell) -> None:
-        """Take every turn. Raises a `TurnError` for what keeps all of them from being taken."""
-        options = self._options
-        wired = wire(
+        self._wired = wire(
             ModelOptions(
                 backend=options.backend or "anthropic",
                 base_url=options.base_url,
@@ -66,7 +62,15 @@ class LiveRun:
             ),
             None,
         )
-        prices = read_prices(options.prices)
+        self._prices = read_prices(options.prices)
+        if options.batches and not self._key:
+            raise AuthError("There is no API key. Set ANTHROPIC_API_KEY.")
+        if options.budget is not None:
+            check_prices(self._prices, self._wired.services.settings)
+
+    async def run(self, work: Sequence[Work], jobs: int | None, tell: Tell) -> None:
+        """Take every turn."""
+        options, wired, prices = self._options, self._wired, self._prices
         async with AsyncExitStack() as stack:
             if wired.live is not None:
                 stack.push_async_callback(wired.live.aclose)
@@ -78,7 +82,6 @@ class LiveRun:
                 model = batched = self._batched()
                 stack.push_async_callback(batched.aclose)
             if options.budget is not None:
-                check_prices(prices, wired.services.settings)
                 factor = prices.batch_factor if options.batches else 1
                 model = Budgeted(model, Ledger(options.budget), prices, factor=factor)
             live = Live(
@@ -95,11 +98,9 @@ class LiveRun:
         # The SDK takes over a second to import, and only this needs it here.
         from global_chat.model.batched import BatchedModel  # noqa: PLC0415
 
-        if not self._key:
-            raise AuthError("There is no API key. Set ANTHROPIC_API_KEY.")
         base_url = self._options.base_url or os.environ.get("ANTHROPIC_BASE_URL")
         return BatchedModel(
-            api_key=self._key,
+            api_key=self._key or "",
             base_url=base_url or DEFAULT_BASE_URL,
             poll_seconds=self._options.poll_seconds,
         )

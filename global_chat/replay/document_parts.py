@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolve
+from global_chat.workflow.reading.nodes import (
+    Alias,
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    resolve,
+)
 from global_chat.workflow.reading.source import Source
 
 

@@ -115,8 +115,8 @@ def who_answered(summary: Summary, backend: str) -> tuple[str, str]:
     if summary.scripted:
         return "partly scripted", f"{summary.scripted} of {summary.total} answers are scripts'."
     if backend == "offline":
-        return "offline", "The built-in model answered; no service was asked."
-    return "live", f"A model answered ({backend})."
+        return "offline", "The built-in model was asked; no service was."
+    return "live", f"A model was asked ({backend})."
 
 
 def _count(rates: dict[str, Rate], name: str, result: Result) -> None:
