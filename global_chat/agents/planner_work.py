@@ -9,7 +9,15 @@ from dataclasses import replace
 
 from global_chat.contract.attachments import FIELD_OF_TYPE, Attachment, select
 from global_chat.contract.errors import InternalError, ScriptMismatch, TurnError
-from global_chat.contract.events import HandedOver, Status, Stitched, ToolCalled, ToolEnded, Warned
+from global_chat.contract.events import (
+    HandedOver,
+    Status,
+    Stitched,
+    ToolCalled,
+    ToolEnded,
+    Warned,
+    WorkflowChanged,
+)
 from global_chat.contract.names import SubagentName
 from global_chat.model.seam import Block
 from global_chat.workflow.document import Workflow
@@ -140,7 +148,7 @@ class PlannerWork:
         merge = answer.merge
         if merge is None or merge.workflow.text == self.workflow.text:
             return ToolOutcome(f"{answer.text}\n\nThe workflow is as it was.")
-        self.workflow = merge.workflow
+        self._keep(merge.workflow)
         for warning in merge.warnings:
             self._context.emit(Warned(warning))
         changes = "\n".join(f"- {change}" for change in merge.changes)
@@ -176,7 +184,7 @@ class PlannerWork:
             return ToolOutcome(answer.text, failed=True)
         if answer.code is None:
             return ToolOutcome(f"{answer.text}\n\nThe code of {step.key} is as it was.")
-        self.workflow = self.workflow.with_code(step.key, answer.code)
+        self._keep(self.workflow.with_code(step.key, answer.code))
         added, removed = line_counts(step.code or "", answer.code)
         self._context.emit(Stitched(step.name, added, removed))
         return ToolOutcome(
@@ -192,6 +200,10 @@ class PlannerWork:
             return outcome
         note = f"Not read there, for nothing of this type could be passed on: {', '.join(missing)}."
         return replace(outcome, text=f"{outcome.text}\n\n{note}")
+
+    def _keep(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self._context.emit(WorkflowChanged(workflow.text))
 
     def _handed_back(self, agent: SubagentName, goal: str) -> ToolOutcome:
         self._context.emit(HandedOver(agent, goal, to_planner=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from global_chat.contract.errors import BadRequest, TurnError
-from global_chat.contract.events import Emit, Event, TurnStarted, Warned
+from global_chat.contract.events import Emit, Event, TurnStarted, Warned, WorkflowChanged
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.disk.paths import ResultPaths, check_writable, result_paths
@@ -70,6 +71,7 @@ def run_command(kind: Kind, command: Command) -> int:
     except TurnError as error:
         return invocation.fail(error)
     except KeyboardInterrupt:
+        invocation.keep_unfinished()
         return 130
     except Exception as error:
         return invocation.fail(internal_error(error))
@@ -80,6 +82,7 @@ class _Invocation:
         self._kind, self._command = kind, command
         self._began = time.perf_counter()
         self._paths: ResultPaths | None = None
+        self._unfinished: str | None = None
         self._renderer = self._choose_renderer(stream=None)
 
     def run(self) -> int:
@@ -102,6 +105,7 @@ class _Invocation:
             finally:
                 wired.close(answered=answered)
         files = self._write(response, paths)
+        self._unfinished = None
         if command.show.as_json:
             Stream(sys.stdout).json(response.as_json())
         self._renderer.finish(files, time.perf_counter() - self._began)
@@ -157,9 +161,12 @@ class _Invocation:
             for listener in listeners:
                 listener(event)
             self._renderer(event)
-            if isinstance(event, TurnStarted):
-                for warning in warnings:
-                    emit(Warned(warning))
+            match event:
+                case TurnStarted():
+                    for warning in warnings:
+                        emit(Warned(warning))
+                case WorkflowChanged(workflow_yaml=workflow_yaml):
+                    self._unfinished = workflow_yaml
 
         return emit
 
@@ -173,6 +180,14 @@ class _Invocation:
                 texts[context.workflow] = workflow
         write_together(texts)
         return list(texts)
+
+    def keep_unfinished(self) -> None:
+        """After an interrupt: what was finished before it is kept, and named."""
+        if self._paths is None or self._unfinished is None:
+            return
+        with contextlib.suppress(TurnError):
+            write_together({self._paths.partial: self._unfinished})
+            self._renderer.note(f"What was finished is in {self._paths.partial}.")
 
     def fail(self, error: TurnError) -> int:
         """Tell the failure everywhere it is promised: the response file, stdout, stderr."""

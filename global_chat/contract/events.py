@@ -123,6 +123,13 @@ class Stitched:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkflowChanged:
+    """The whole document after one more piece of work, to be kept should the turn go no further."""
+
+    workflow_yaml: str
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """Something the user should know that does not stop the turn."""
 
@@ -198,6 +205,7 @@ Event = (
     | ToolEnded
     | HandedOver
     | Stitched
+    | WorkflowChanged
     | Warned
     | Noted
     | TextDelta

@@ -137,8 +137,8 @@ class JobContext(_Input):
 
     @property
     def evidence(self) -> tuple[Attachment, ...]:
-        given = (("run_input", self.input), ("run_output", self.output), ("log", self.log))
-        return tuple(Attachment(type_, as_text(value)) for type_, value in given if value)
+        given = {"run_input": self.input, "run_output": self.output, "log": self.log}
+        return tuple(Attachment(t, as_text(v)) for t, v in given.items() if v not in (None, ""))
 
 
 class JobPayload(_Conversation):

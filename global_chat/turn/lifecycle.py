@@ -66,6 +66,7 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
         response = await _noting(body(context, tally), services, tell)
     except Exception as raised:
         error = raised if isinstance(raised, TurnError) else internal_error(raised)
+        error.partial_workflow = tally.workflow_yaml
         tell(TurnFailed(error, tally.usage))
         raise error from raised
     if services.backend != "anthropic":
@@ -84,13 +85,11 @@ async def _noting(turn: Awaitable[Response], services: Services, tell: Emit) -> 
 
 
 def internal_error(error: Exception) -> InternalError:
-    """What a user is told of a fault of the program; finished work goes along."""
-    found = InternalError(
+    """What a user is told of a fault of the program."""
+    return InternalError(
         f"Something went wrong inside global-chat ({type(error).__name__}). Nothing was lost: your "
         "workflow file is as it was. Run again with -v and report what it prints."
     )
-    found.partial_workflow = getattr(error, "partial_workflow", None)
-    return found
 
 
 def exchange(history: tuple[HistoryEntry, ...], content: str, answer: str) -> list[HistoryEntry]:

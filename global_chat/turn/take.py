@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,10 +13,17 @@ from global_chat.agents.outcome import Handover, Route
 from global_chat.agents.planner_work import PlannerWork
 from global_chat.agents.visible import say
 from global_chat.contract.attachments import check_size, without_field
-from global_chat.contract.events import Emit, HandedOver, RouteDecided, Stitched, Warned
+from global_chat.contract.events import (
+    Emit,
+    HandedOver,
+    RouteDecided,
+    Stitched,
+    Warned,
+    WorkflowChanged,
+)
 from global_chat.contract.names import Destination
 from global_chat.contract.payload import Payload
-from global_chat.contract.response import Artifact, Response, ResponseMeta
+from global_chat.contract.response import Artifact, HistoryEntry, Response, ResponseMeta
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
 
@@ -25,6 +33,9 @@ from .tally import Tally
 
 #: A direct route with a confidence below this goes to the planner (contract, section 3).
 LEAST_CONFIDENCE = 3
+
+#: A reply to a question counts as an answer to it up to here, in words.
+LONGEST_ANSWER = 6
 
 _Reason = Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"]
 
@@ -118,6 +129,7 @@ class _Turn:
             workflow = workflow.with_code(step.key, answer.code)
             counts = line_counts(step.code or "", answer.code)
             self._context.emit(Stitched(step.name, *counts))
+            self._context.emit(WorkflowChanged(workflow.text))
         say(self._context.emit, answer.text)
         return Answered(answer.text, workflow)
 
@@ -125,7 +137,7 @@ class _Turn:
         task = workflow_chat.StructureTask(
             workflow=self._workflow,
             content=self._payload.content,
-            request=self._payload.content,
+            request=asked(self._history, self._payload.content),
             mode="subagent",
             history=self._history,
             evidence=self._evidence,
@@ -136,29 +148,27 @@ class _Turn:
             return answer
         for warning in answer.merge.warnings if answer.merge else ():
             self._context.emit(Warned(warning))
-        return Answered(answer.text, answer.merge.workflow if answer.merge else self._workflow)
+        workflow = answer.merge.workflow if answer.merge else self._workflow
+        if workflow.text != self._workflow.text:
+            self._context.emit(WorkflowChanged(workflow.text))
+        return Answered(answer.text, workflow)
 
     async def _plan(self) -> Answered:
         work = PlannerWork(
             self._context,
             self._workflow,
-            content=self._payload.content,
+            content=asked(self._history, self._payload.content),
             focus=self._open_step.key if self._open_step else None,
             evidence=self._evidence,
         )
-        try:
-            planned = await planner.answer(
-                self._context,
-                work,
-                content=self._payload.content,
-                page=self._payload.page,
-                history=self._history,
-                evidence=self._evidence,
-            )
-        except Exception as error:
-            if work.workflow.text != self._workflow.text:
-                error.partial_workflow = work.workflow.text  # type: ignore[attr-defined]
-            raise
+        planned = await planner.answer(
+            self._context,
+            work,
+            content=self._payload.content,
+            page=self._payload.page,
+            history=self._history,
+            evidence=self._evidence,
+        )
         return Answered(planned.text, work.workflow, planned)
 
     def _response(self, answered: Answered) -> Response:
@@ -177,6 +187,17 @@ class _Turn:
                 limit_reached="max_tool_calls" if planned and planned.limit_reached else None,
             ),
         )
+
+
+def asked(history: Sequence[HistoryEntry], content: str) -> str:
+    """What the user asks for, in words: a short answer to a question means what was asked.
+
+    Removals and switching are only done when the request asks for them; "yes, please" after
+    "Shall I remove Load?" does.
+    """
+    question = history[-1].content.strip() if history else ""
+    is_answer = question.endswith("?") and len(content.split()) <= LONGEST_ANSWER
+    return f"{question}\n{content}" if is_answer else content
 
 
 def _destination(route: Route, step: Step | None) -> tuple[Destination, _Reason]:

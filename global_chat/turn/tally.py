@@ -1,8 +1,15 @@
-"""Usage, agents and warnings of a turn, gathered from its events and nowhere else."""
+"""What a turn has come to so far, gathered from its events and nowhere else."""
 
 from __future__ import annotations
 
-from global_chat.contract.events import AgentInvoked, Event, ModelCallEnded, RouteDecided, Warned
+from global_chat.contract.events import (
+    AgentInvoked,
+    Event,
+    ModelCallEnded,
+    RouteDecided,
+    Warned,
+    WorkflowChanged,
+)
 from global_chat.contract.names import AgentName
 from global_chat.contract.usage import Usage
 
@@ -15,6 +22,8 @@ class Tally:
         self.agents: list[AgentName] = []
         self.confidence: int | None = None
         self.warnings: list[str] = []
+        #: The document with the work that is done, None when there is none yet.
+        self.workflow_yaml: str | None = None
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -24,5 +33,7 @@ class Tally:
                 self.usage += usage
             case RouteDecided(confidence=confidence):
                 self.confidence = confidence
+            case WorkflowChanged(workflow_yaml=workflow_yaml):
+                self.workflow_yaml = workflow_yaml
             case Warned(message=message):
                 self.warnings.append(message)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.service.answers import broken, json_text, text
+from tests.service.answers import Answer, broken, json_text, text, tool_use
 from tests.service.command_line import (
     AFTER,
     ANSWERED,
@@ -228,3 +228,22 @@ def test_an_interrupt_while_the_program_loads_prints_no_traceback(
 def test_a_turn_with_nothing_to_change_writes_no_workflow(command: CommandLine) -> None:
     assert command.turn(ANSWERED, "--output-dir", "out").code == 0
     assert command.files == {"out/turn.response.json"}
+
+
+def test_an_interrupt_keeps_the_work_that_was_done_before_it(
+    command: CommandLine, messages_server: MessagesServer
+) -> None:
+    write_old(command)
+    for agent, answer in (
+        ("router", json_text(routed("planner")["reply"])),
+        ("planner", Answer(content=(tool_use("call_job_code_agent", CALL),))),
+        ("job_code_agent", Answer(content=(tool_use("edit_job", EDIT),))),
+        ("planner", broken(text("The page size is limited."), "hang", 5)),
+    ):
+        messages_server.add(replace(answer, agent=agent))
+    with signalled(messages_server, signal.SIGINT, calls=4):
+        ran = command.turn(None, "--base-url", messages_server.url, ANTHROPIC_API_KEY="a-key")
+    assert ran.code == 130
+    assert command.text("turn.workflow.partial.yaml") == CHANGED
+    assert "turn.workflow.partial.yaml" in ran.err
+    assert {name: command.text(name) for name in OLD} == OLD
