@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from global_chat.contract.errors import ScriptMismatch, TimedOut, TurnError
-from global_chat.contract.events import Event, Warned
+from global_chat.contract.events import Event, RouteDecided, Warned
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.contract.response import Response
@@ -80,7 +80,9 @@ async def _take(case: Case, services: Services, listening: Listening) -> Outcome
         events += [Warned(warning) for warning in unknown]
         response = await take_turn(payload, services, events.append)
     except RouteIsKnown:
-        pass
+        # Whoever was to come next was not asked, so nothing of it is told.
+        known = next(i for i, event in enumerate(events) if isinstance(event, RouteDecided))
+        del events[known + 1 :]
     except TurnError as error:
         failure = error
     seconds = time.perf_counter() - began

@@ -65,7 +65,7 @@ def _tiles(summary: Summary) -> Element:
     ]
     if summary.labelled:
         tiles.append((f"{summary.right} of {summary.labelled}", "routes right"))
-    cost = "not known" if summary.cost is None else f"${summary.cost:.2f}"
+    cost = "not known" if summary.cost is None else f"${summary.cost:.4g}"
     tiles.append((cost, "at the prices given" if summary.scripted else "spent"))
     if summary.counts["stopped"]:
         tiles.append((str(summary.counts["stopped"]), "stopped by the budget"))

@@ -120,6 +120,8 @@ def test_routes_only_asks_the_router_and_nobody_else(tmp_path: Path, server: Bat
     ended = live(tmp_path, server, "--routes", file, "--routes-only")
     assert statuses(ended) == {"r-1": "passed", "r-2": "passed", "r-3": "failed"}
     assert {r.agent for r in server.requests} == {"router"}
+    assert [r["agents"] for r in ended.report["results"]] == [["router"]] * 3
+    assert set(ended.report["summary"]["agents"]) == {"router"}
     assert {"expected": "planner", "taken": "workflow_agent", "count": 1} in (
         ended.report["summary"]["matrix"]
     )
