@@ -71,14 +71,14 @@ UNUSABLE: dict[str, tuple[Callable[[str], Answer], str, int]] = {
 }
 
 
-def ask(command: CommandLine, server: MessagesServer, *arguments: str) -> Ran:
+def ask(command: CommandLine, server: MessagesServer, *arguments: str, key: str = KEY) -> Ran:
     """One turn against the server, everything written that can be, and nothing waited for."""
     command.write("settings.toml", "[retry]\nfirst_wait = 0\nlongest_wait = 0\n")
     return command.turn(
         None,
         *("--base-url", server.url, "--config", "settings.toml", "--json", "-v"),
         *("--trace", "trace.jsonl", "--record", "recorded.yaml", *arguments),
-        ANTHROPIC_API_KEY=KEY,
+        ANTHROPIC_API_KEY=key,
     )
 
 
@@ -219,6 +219,29 @@ def test_a_key_in_the_payload_is_used_before_others_and_written_nowhere(
     assert {header["authorization"] for header in headers} == {f"Bearer {KEY}"}
     assert all(KEY not in command.text(name) for name in command.files)
     assert KEY not in ran.out + ran.err
+
+
+@pytest.mark.parametrize("kind", ["response", "stream"])
+def test_a_key_of_any_shape_is_taken_out_of_what_a_server_says(
+    command: CommandLine, messages_server: MessagesServer, kind: str
+) -> None:
+    key = "Tr0ub4dor&3"
+    said = f"no entry with {key} here"
+    in_stream = broken(GOOD["planner"], "error", 5, type="authentication_error", message=said)
+    refused = refusal(401, "authentication_error", said)
+    answers(messages_server, "planner", in_stream if kind == "stream" else refused)
+    ran = ask(command, messages_server, key=key)
+    assert (ran.code, ran.json["type"]) == (3, "AUTH_ERROR")
+    assert "no entry with [redacted] here" in ran.json["message"]
+    assert key not in ran.out + ran.err + "".join(map(command.text, command.files))
+
+
+def test_a_key_is_taken_out_of_a_recording_of_what_a_model_says(
+    command: CommandLine, messages_server: MessagesServer
+) -> None:
+    answers(messages_server, "planner", text("The header was Tr0ub4dor&3."))
+    assert ask(command, messages_server, key="Tr0ub4dor&3").code == 0
+    assert "The header was [redacted]." in command.text("recorded.yaml")
 
 
 def test_a_key_is_not_in_what_the_sdk_logs(
