@@ -30,7 +30,10 @@ class CodeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StructureAnswer:
-    """The workflow agent's answer. `merge` is the changed document, None when it stays."""
+    """The workflow agent's answer. `merge` is what its YAML came to, None when it gave none.
+
+    A merge may leave the document as it was: its YAML only repeated it.
+    """
 
     text: str
     merge: Merge | None = None

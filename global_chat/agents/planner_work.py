@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from global_chat.contract.attachments import FIELD_OF_TYPE, Attachment, select
-from global_chat.contract.errors import InternalError, ScriptMismatch, TurnError
+from global_chat.contract.errors import ScriptMismatch, TurnError
 from global_chat.contract.events import (
     HandedOver,
     Status,
@@ -20,6 +20,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import SubagentName
 from global_chat.model.seam import Block
+from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Step
 
@@ -27,7 +28,6 @@ from . import job_chat, workflow_chat
 from .asking import AgentContext
 from .inspection import inspect, known_steps
 from .job_tools import INSPECT_JOB_CODE, InspectInput, ToolInputError, read_input
-from .line_counts import line_counts
 from .outcome import Handover
 from .planner_tools import (
     CALL_JOB_CODE_AGENT,
@@ -105,8 +105,8 @@ class PlannerWork:
                 f"Failed, nothing was changed. {error.type}: {error.message}", True
             )
         except Exception as error:  # every tool_use must be answered, whatever failed
-            internal = InternalError(f"{type(error).__name__} in {use['name']}")
-            outcome = ToolOutcome(f"Failed, nothing was changed. {internal.message}", failed=True)
+            fault = f"{type(error).__name__} in {use['name']}"
+            outcome = ToolOutcome(f"Failed, nothing was changed. {fault}", failed=True)
         took = (time.perf_counter() - began) * 1000
         reason = outcome.text if outcome.failed else None
         emit(ToolEnded(use["id"], "planner", use["name"], took, outcome.failed, reason))
@@ -185,7 +185,7 @@ class PlannerWork:
         if answer.code is None:
             return ToolOutcome(f"{answer.text}\n\nThe code of {step.key} is as it was.")
         self._keep(self.workflow.with_code(step.key, answer.code))
-        added, removed = line_counts(step.code or "", answer.code)
+        added, removed = changed_lines(step.code or "", answer.code)
         self._context.emit(Stitched(step.name, added, removed))
         return ToolOutcome(
             f"{answer.text}\n\nDone: the code of {step.key} changed (+{added} −{removed} lines)."

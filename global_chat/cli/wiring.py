@@ -23,7 +23,6 @@ from global_chat.knowledge.reference import Reference
 from global_chat.model.anthropic import AnthropicModel
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
-from global_chat.model.script_file import read_script
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model
 from global_chat.turn.lifecycle import Services
@@ -154,7 +153,7 @@ def _knowledge(*, offline: bool) -> Reference:
 def _script(options: ModelOptions) -> ScriptedModel:
     if options.script is None:
         raise BadRequest("--backend scripted plays a file: name it with --script.")
-    return ScriptedModel(read_script(options.script))
+    return ScriptedModel.from_file(options.script)
 
 
 async def _at_once(_seconds: float) -> None:

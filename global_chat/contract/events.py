@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from .errors import TurnError
-from .names import AgentName, Destination, SubagentName
+from .names import AgentName, Destination, RouteReason, SubagentName
 from .response import Response
 from .usage import Usage
 
@@ -52,7 +51,7 @@ class RouteDecided:
     confidence: int
     job_key: str | None
     sent_to: Destination
-    reason: Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"] = "decided"
+    reason: RouteReason = "decided"
     detail: str | None = None
 
 

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 AgentName = Literal["router", "workflow_agent", "job_code_agent", "planner"]
 SubagentName = Literal["workflow_agent", "job_code_agent"]
 Destination = Literal["workflow_agent", "job_code_agent", "planner"]
+RouteReason = Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"]
+"""Why a turn is sent where it is sent."""
 BackendName = Literal["anthropic", "scripted", "offline"]
 """What stands behind the model seam."""
 

@@ -92,11 +92,6 @@ class Database:
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
 
-    @property
-    def persistent(self) -> bool:
-        """Whether what is stored will still be there in the next process."""
-        return self.path is not None
-
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do `work` in one transaction and return what it returns.
 

@@ -16,16 +16,6 @@ from global_chat.contract.usage import Usage
 
 Block = dict[str, Any]
 
-StopReason = Literal[
-    "end_turn",
-    "max_tokens",
-    "stop_sequence",
-    "tool_use",
-    "pause_turn",
-    "refusal",
-    "model_context_window_exceeded",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemPart:
@@ -92,7 +82,7 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete assistant message."""
+    """A complete assistant message. `stop_reason` is the provider's own word for why it ended."""
 
     content: tuple[Block, ...]
     stop_reason: str | None
@@ -113,7 +103,7 @@ ModelEvent = TextPiece | Restarted | Reply
 
 
 class Model(Protocol):
-    """A language model. Implementations: anthropic, scripted, recording, offline."""
+    """A language model, or something around one: retries, a recording, a budget."""
 
     def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream the reply to `request`; the last event is the one `Reply`.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from global_chat.agents import job_chat, planner, router, workflow_chat
 from global_chat.agents.asking import AgentContext
-from global_chat.agents.line_counts import line_counts
 from global_chat.agents.outcome import Handover, Route
 from global_chat.agents.planner_work import PlannerWork
 from global_chat.agents.visible import say
@@ -21,9 +19,10 @@ from global_chat.contract.events import (
     Warned,
     WorkflowChanged,
 )
-from global_chat.contract.names import Destination
+from global_chat.contract.names import Destination, RouteReason
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Artifact, HistoryEntry, Response, ResponseMeta
+from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
 
@@ -31,13 +30,11 @@ from .lifecycle import Caller, Services, exchange, run_turn
 from .report import report_changes
 from .tally import Tally
 
-#: A direct route with a confidence below this goes to the planner (contract, section 3).
+#: A direct route with a confidence below this goes to the planner, who can look before it acts.
 LEAST_CONFIDENCE = 3
 
 #: A reply to a question counts as an answer to it up to here, in words.
 LONGEST_ANSWER = 6
-
-_Reason = Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ class _Turn:
         workflow = self._workflow
         if answer.code is not None:
             workflow = workflow.with_code(step.key, answer.code)
-            counts = line_counts(step.code or "", answer.code)
+            counts = changed_lines(step.code or "", answer.code)
             self._context.emit(Stitched(step.name, *counts))
             self._context.emit(WorkflowChanged(workflow.text))
         say(self._context.emit, answer.text)
@@ -137,7 +134,7 @@ class _Turn:
         task = workflow_chat.StructureTask(
             workflow=self._workflow,
             content=self._payload.content,
-            request=asked(self._history, self._payload.content),
+            request=_asked(self._history, self._payload.content),
             mode="subagent",
             history=self._history,
             evidence=self._evidence,
@@ -157,7 +154,7 @@ class _Turn:
         work = PlannerWork(
             self._context,
             self._workflow,
-            content=asked(self._history, self._payload.content),
+            content=_asked(self._history, self._payload.content),
             focus=self._open_step.key if self._open_step else None,
             evidence=self._evidence,
         )
@@ -189,7 +186,7 @@ class _Turn:
         )
 
 
-def asked(history: Sequence[HistoryEntry], content: str) -> str:
+def _asked(history: Sequence[HistoryEntry], content: str) -> str:
     """What the user asks for, in words: a short answer to a question means what was asked.
 
     Removals and switching are only done when the request asks for them; "yes, please" after
@@ -200,8 +197,8 @@ def asked(history: Sequence[HistoryEntry], content: str) -> str:
     return f"{question}\n{content}" if is_answer else content
 
 
-def _destination(route: Route, step: Step | None) -> tuple[Destination, _Reason]:
-    """Where a decision really leads (contract, section 3)."""
+def _destination(route: Route, step: Step | None) -> tuple[Destination, RouteReason]:
+    """Where a decision really leads: to the planner whenever acting on it would be a guess."""
     if route.problem is not None:
         return "planner", "unusable_reply"
     if route.destination != "planner" and route.confidence < LEAST_CONFIDENCE:
