@@ -92,9 +92,10 @@ def test_a_message_is_enough_and_replaces_the_payloads(command: CommandLine) -> 
 
 def test_workflow_page_and_attachments_come_from_options(command: CommandLine) -> None:
     command.write("visits.yaml", "\ufeff" + WORKFLOW.replace("\n", "\r\n"))
-    command.write("run.log", "ERR\r\n\tlast line, no end")
+    log = "\ufeff\n  ERR\r\n\tlast line \n\n"
+    command.write("run.log", log)
     command.write("out.json", '{"a": 1.10}')
-    script = edited_when("<run_logs>\nERR\r\n\tlast line, no end\n</run_logs>", '{"a": 1.10}')
+    script = edited_when(f"<run_logs>\n{log}\n</run_logs>", '{"a": 1.10}')
     script["router"] = [
         routed("job_code_agent", when={"contains": ["workflows/one/fetch", "ERR?"]})
     ]
