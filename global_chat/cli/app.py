@@ -10,8 +10,7 @@ import typer
 
 from global_chat import __version__
 
-from . import replay as replaying
-from . import trace_tree as tracing
+from . import replay, trace_tree
 from .docs import docs_app
 from .options import (
     ChatOptions,
@@ -20,6 +19,7 @@ from .options import (
     PayloadOptions,
     ResultOptions,
     ShowOptions,
+    flag,
     takes,
 )
 
@@ -111,9 +111,7 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
 @app.command(epilog="Example: global-chat check fixtures/workflows/complaints-intake.yaml")
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Workflow YAML; - is stdin.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line, for CI.")
-    ] = False,
+    as_json: Annotated[bool, flag("--json", help="One JSON object a line, for CI.")] = False,
 ) -> None:
     """Say what is wrong with workflow files.
 
@@ -138,8 +136,8 @@ def diff(
     raise typer.Exit(run_diff(old, new))
 
 
-app.command(epilog=replaying.EPILOG)(replaying.replay)
-app.command(epilog=tracing.EPILOG)(tracing.trace)
+app.command(epilog=replay.EPILOG)(replay.replay)
+app.command(epilog=trace_tree.EPILOG)(trace_tree.trace)
 app.add_typer(docs_app, name="docs")
 
 

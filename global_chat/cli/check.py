@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from global_chat.contract.errors import InputError
 from global_chat.disk.reading import read_text
@@ -42,14 +41,17 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
             found = [(None, problem)]
         for workflow, problem in found:
             counts[problem.severity] += 1
-            (out.json if as_json else out.line)(
-                _as_json(str(path), workflow, problem) if as_json else _line(str(path), problem)
-            )
+            if as_json:
+                out.json(_as_json(str(path), workflow, problem))
+            else:
+                out.line(_line(str(path), problem))
     err.line(_summary(len(paths), counts))
     return _UNREADABLE if unreadable else _PROBLEMS if any(counts.values()) else _CLEAN
 
 
-def _problems(path: str, known: Any) -> Iterator[tuple[str | None, Problem]]:
+def _problems(
+    path: str, known: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str | None, Problem]]:
     for key, workflow in every_workflow(read_text(path)):
         for problem in workflow.check(known):
             yield key, problem

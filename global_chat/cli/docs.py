@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,6 +16,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from global_chat.contract.errors import TurnError
+from global_chat.render.safe_text import clean
+from global_chat.render.stream import Stream
+
+from .options import flag
 
 if TYPE_CHECKING:
     from global_chat.knowledge.library import Library, SyncResult
@@ -26,18 +31,14 @@ docs_app = typer.Typer(
     no_args_is_help=True,
 )
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NPM_SECONDS = 15.0
 
 
-@docs_app.command()
+@docs_app.command(epilog="Example: global-chat docs add ../docs")
 def add(
     path: Annotated[Path, typer.Argument(help="A folder with Markdown or MDX, or one such file.")],
 ) -> None:
-    """Index your own documentation. Run it again after changes: only those are read.
-
-    Example: global-chat docs add ../docs
-    """
+    """Index your own documentation. Run it again after changes: only those are read."""
     with _library() as library:
         report = library.add(path)
     _say(
@@ -48,22 +49,20 @@ def add(
         _say(f"left out: {reason}", err=True)
 
 
-@docs_app.command()
+@docs_app.command(epilog="Example: global-chat docs search 'fetch only new submissions'")
 def search(
     query: Annotated[str, typer.Argument(help="A question or a few words.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
+    as_json: Annotated[bool, flag("--json", help="JSON on standard output.")] = False,
 ) -> None:
-    """Search the handbook, your own documentation and the adaptors' docs.
-
-    Example: global-chat docs search "fetch only new submissions"
-    """
+    """Search the handbook, your own documentation and the adaptors' docs."""
     import asyncio  # noqa: PLC0415  as in _library
 
     with _library() as library:
         found = asyncio.run(library.search(query, limit))
     if as_json:
-        typer.echo(json.dumps([asdict(passage) for passage in found], ensure_ascii=False, indent=2))
+        passages = [asdict(passage) for passage in found]
+        Stream(sys.stdout).json(json.dumps(passages, ensure_ascii=False, indent=2))
         return
     if not found:
         _say("Nothing was found. Try other words.", err=True)
@@ -71,12 +70,9 @@ def search(
         _say(f"{number}. {passage.title}\n   {passage.source}\n\n{passage.text}\n")
 
 
-@docs_app.command("list")
+@docs_app.command("list", epilog="Example: global-chat docs list")
 def list_() -> None:
-    """List what is indexed, your own folders first.
-
-    Example: global-chat docs list
-    """
+    """List what is indexed, your own folders first."""
     with _library() as library:
         sources = library.status().sources
     for source in sources:
@@ -84,25 +80,19 @@ def list_() -> None:
         _say(f"{source.kind:<10} {counts}  {source.name}")
 
 
-@docs_app.command()
+@docs_app.command(epilog="Example: global-chat docs remove ../docs")
 def remove(
     path: Annotated[str, typer.Argument(help="A folder that was added, as `docs list` shows it.")],
 ) -> None:
-    """Forget a folder that was added. The folder itself stays as it is.
-
-    Example: global-chat docs remove ../docs
-    """
+    """Forget a folder that was added. The folder itself stays as it is."""
     with _library() as library:
         library.remove(path)
     _say(f"{path} is no longer indexed.")
 
 
-@docs_app.command()
+@docs_app.command(epilog="Example: global-chat docs status")
 def status() -> None:
-    """Say where the database is, how large it is, what it holds and which registry is asked.
-
-    Example: global-chat docs status
-    """
+    """Say where the database is, how large it is, what it holds and which registry is asked."""
     from global_chat.knowledge.places import (  # noqa: PLC0415  as in _library
         HOW_TO_SET,
         registry_address,
@@ -117,18 +107,15 @@ def status() -> None:
     _say(f"registry: {_without_login(registry_address(os.environ)) or HOW_TO_SET}")
 
 
-@docs_app.command()
+@docs_app.command(epilog="Example: global-chat docs sync http dhis2@8.2.1")
 def sync(
     adaptors: Annotated[
         list[str] | None,
         typer.Argument(help="Adaptors, such as http or @openfn/language-dhis2@8.2.1."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every adaptor that is known.")] = False,
+    every: Annotated[bool, flag("--all", help="Every adaptor that is known.")] = False,
 ) -> None:
-    """Fetch adaptors' docs from the package registry; without names, renew those fetched before.
-
-    Example: global-chat docs sync http dhis2@8.2.1
-    """
+    """Fetch adaptors' docs from the package registry; without names, renew those fetched before."""
     import asyncio  # noqa: PLC0415  as in _library
 
     from global_chat.knowledge.places import registry_address  # noqa: PLC0415
@@ -157,12 +144,13 @@ def _library(registry: str | None = None) -> Iterator[Library]:
     # Kept off the start-up path of every other command.
     from global_chat.knowledge.library import Library  # noqa: PLC0415
     from global_chat.knowledge.places import cache_folder, clean_address  # noqa: PLC0415
+    from global_chat.render.wording import error_text  # noqa: PLC0415
 
     library = Library(cache_folder(os.environ), registry=clean_address(registry))
     try:
         yield library
     except TurnError as error:
-        _say(error.message, err=True)
+        _say(error_text(error), err=True)
         raise typer.Exit(error.exit_code) from None
     finally:
         for note in library.notes:
@@ -198,5 +186,5 @@ def _without_login(address: str | None) -> str | None:
 
 
 def _say(text: str, *, err: bool = False) -> None:
-    """Print text without what could steer a terminal: it may come from anywhere."""
-    typer.echo(_CONTROL.sub("", text), err=err)
+    """Print text so that it cannot steer a terminal: it may come from anywhere."""
+    Stream(sys.stderr if err else sys.stdout).line(clean(text))

@@ -15,13 +15,15 @@ from global_chat.contract.names import BackendName
 _RESULTS, _SHOWN, _MODEL = "Results", "What is shown", "Model"
 
 
-def _option(*names: str, help: str, panel: str = "Options", **more: Any) -> Any:
+def option(*names: str, help: str, panel: str = "Options", **more: Any) -> Any:
+    """An option that takes a value; `help` and `panel` are what `--help` says and where."""
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-def _flag(*names: str, help: str, panel: str = "Options") -> Any:
+def flag(*names: str, help: str, panel: str = "Options") -> Any:
+    """An option that is given or not."""
     # Typer would show a flag as if it took a value, `<bool>`.
-    return _option(*names, help=help, panel=panel, metavar="")
+    return option(*names, help=help, panel=panel, metavar="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,11 @@ class PayloadOptions:
 
     input: Annotated[
         str | None,
-        _option("--input", "-i", metavar="PATH|-", help="The payload, JSON or YAML; - is stdin."),
+        option("--input", "-i", metavar="PATH|-", help="The payload, JSON or YAML; - is stdin."),
     ] = None
     message: Annotated[
         str | None,
-        _option("--message", "-m", metavar="TEXT", help="What you want, in your own words."),
+        option("--message", "-m", metavar="TEXT", help="What you want, in your own words."),
     ] = None
 
 
@@ -43,18 +45,18 @@ class ContextOptions:
     """What the request is about, from files of its own."""
 
     workflow: Annotated[
-        Path | None, _option("--workflow", "-w", metavar="PATH", help="The workflow's YAML file.")
+        Path | None, option("--workflow", "-w", metavar="PATH", help="The workflow's YAML file.")
     ] = None
     page: Annotated[
         str | None,
-        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
+        option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
     ] = None
     attach: Annotated[
         list[str] | None,
-        _option("--attach", "-a", metavar="TYPE=PATH", help="A log or a dataclip; repeatable."),
+        option("--attach", "-a", metavar="TYPE=PATH", help="A log or a dataclip; repeatable."),
     ] = None
     apply: Annotated[
-        bool, _flag("--apply", help="Write the changed workflow back into --workflow.")
+        bool, flag("--apply", help="Write the changed workflow back into --workflow.")
     ] = False
 
 
@@ -64,19 +66,19 @@ class ResultOptions:
 
     output: Annotated[
         Path | None,
-        _option("--output", "-o", metavar="PATH", help="The response JSON.", panel=_RESULTS),
+        option("--output", "-o", metavar="PATH", help="The response JSON.", panel=_RESULTS),
     ] = None
     workflow_out: Annotated[
         Path | None,
-        _option("--workflow-out", metavar="PATH", help="The changed workflow.", panel=_RESULTS),
+        option("--workflow-out", metavar="PATH", help="The changed workflow.", panel=_RESULTS),
     ] = None
     output_dir: Annotated[
         Path | None,
-        _option("--output-dir", metavar="PATH", help="A folder for both.", panel=_RESULTS),
+        option("--output-dir", metavar="PATH", help="A folder for both.", panel=_RESULTS),
     ] = None
     trace: Annotated[
         Path | None,
-        _option("--trace", metavar="PATH", help="Add the trace, JSON lines.", panel=_RESULTS),
+        option("--trace", metavar="PATH", help="Add the trace, JSON lines.", panel=_RESULTS),
     ] = None
 
 
@@ -85,16 +87,16 @@ class ShowOptions:
     """What is shown while the turn runs."""
 
     as_json: Annotated[
-        bool, _flag("--json", help="The response JSON on stdout, nothing else.", panel=_SHOWN)
+        bool, flag("--json", help="The response JSON on stdout, nothing else.", panel=_SHOWN)
     ] = False
     events: Annotated[
-        bool, _flag("--events", help="The stream as JSON lines on stdout.", panel=_SHOWN)
+        bool, flag("--events", help="The stream as JSON lines on stdout.", panel=_SHOWN)
     ] = False
-    quiet: Annotated[bool, _flag("--quiet", "-q", help="Only why a turn failed.", panel=_SHOWN)] = (
+    quiet: Annotated[bool, flag("--quiet", "-q", help="Only why a turn failed.", panel=_SHOWN)] = (
         False
     )
     verbose: Annotated[
-        bool, _flag("--verbose", "-v", help="What was decided, on stderr.", panel=_SHOWN)
+        bool, flag("--verbose", "-v", help="What was decided, on stderr.", panel=_SHOWN)
     ] = False
 
 
@@ -104,7 +106,7 @@ class ModelOptions:
 
     backend: Annotated[
         BackendName | None,
-        _option(
+        option(
             "--backend",
             metavar="NAME",
             help="anthropic (the default), scripted or offline.",
@@ -113,15 +115,15 @@ class ModelOptions:
     ] = None
     script: Annotated[
         Path | None,
-        _option("--script", metavar="PATH", help="Play model turns from a file.", panel=_MODEL),
+        option("--script", metavar="PATH", help="Play model turns from a file.", panel=_MODEL),
     ] = None
     record: Annotated[
         Path | None,
-        _option("--record", metavar="PATH", help="Write model turns to one.", panel=_MODEL),
+        option("--record", metavar="PATH", help="Write model turns to one.", panel=_MODEL),
     ] = None
     base_url: Annotated[
         str | None,
-        _option(
+        option(
             "--base-url",
             metavar="URL",
             help="Another server that speaks the Messages API.",
@@ -130,7 +132,7 @@ class ModelOptions:
     ] = None
     timeout: Annotated[
         float | None,
-        _option(
+        option(
             "--timeout",
             metavar="SECONDS",
             min=0.001,
@@ -140,10 +142,10 @@ class ModelOptions:
         ),
     ] = None
     offline_docs: Annotated[
-        bool, _flag("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
+        bool, flag("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
     ] = False
     config: Annotated[
-        Path | None, _option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
+        Path | None, option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
     ] = None
 
 
@@ -154,13 +156,13 @@ class ChatOptions:
     file: Annotated[Path, typer.Argument(metavar="WORKFLOW", help="The workflow's YAML file.")]
     page: Annotated[
         str | None,
-        _option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
+        option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
     ] = None
     session: Annotated[
         Path | None,
-        _option("--session", metavar="PATH", help="Default: WORKFLOW.chat.json."),
+        option("--session", metavar="PATH", help="Default: WORKFLOW.chat.json."),
     ] = None
-    verbose: Annotated[bool, _flag("--verbose", "-v", help="What was decided, on stderr.")] = False
+    verbose: Annotated[bool, flag("--verbose", "-v", help="What was decided, on stderr.")] = False
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., int]], Callable[..., None]]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from global_chat.contract.names import BackendName
 
+from .options import flag, option
+
 _CASES, _RUN, _REPORTS, _LIVE = "Which cases", "How they run", "Reports", "Live runs"
 
 HISTORY = Path("tmp/replay.sqlite")
-
-
-def _option(*names: str, help: str, panel: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +30,13 @@ class CaseOptions:
     ] = None
     routes: Annotated[
         list[Path] | None,
-        _option(
+        option(
             "--routes", metavar="FILE.jsonl", help="Labelled requests; repeatable.", panel=_CASES
         ),
     ] = None
     filters: Annotated[
         list[str] | None,
-        _option(
+        option(
             "--filter",
             metavar="TEXT",
             help="A piece of a name, title or kind, or a pattern with *; repeatable.",
@@ -47,7 +45,7 @@ class CaseOptions:
     ] = None
     shard: Annotated[
         str | None,
-        _option("--shard", metavar="I/N", help="One of N shares of the cases.", panel=_CASES),
+        option("--shard", metavar="I/N", help="One of N shares of the cases.", panel=_CASES),
     ] = None
 
 
@@ -57,7 +55,7 @@ class RunOptions:
 
     jobs: Annotated[
         int | None,
-        _option(
+        option(
             "--jobs",
             metavar="N",
             min=1,
@@ -66,20 +64,20 @@ class RunOptions:
         ),
     ] = None
     repeat: Annotated[
-        int, _option("--repeat", metavar="N", min=1, help="Run each case N times.", panel=_RUN)
+        int, option("--repeat", metavar="N", min=1, help="Run each case N times.", panel=_RUN)
     ] = 1
     fail_fast: Annotated[
-        bool, _option("--fail-fast", help="Stop at the first failure.", panel=_RUN)
+        bool, flag("--fail-fast", help="Stop at the first failure.", panel=_RUN)
     ] = False
-    resume: Annotated[
-        bool, _option("--resume", help="Go on with the last such run.", panel=_RUN)
-    ] = False
+    resume: Annotated[bool, flag("--resume", help="Go on with the last such run.", panel=_RUN)] = (
+        False
+    )
     update: Annotated[
-        bool, _option("--update", help="Expect what came; shows the diff first.", panel=_RUN)
+        bool, flag("--update", help="Expect what came; shows the diff first.", panel=_RUN)
     ] = False
-    yes: Annotated[bool, _option("--yes", help="Do not ask before updating.", panel=_RUN)] = False
+    yes: Annotated[bool, flag("--yes", help="Do not ask before updating.", panel=_RUN)] = False
     history: Annotated[
-        Path, _option("--history", metavar="PATH", help="The file of runs.", panel=_RUN)
+        Path, option("--history", metavar="PATH", help="The file of runs.", panel=_RUN)
     ] = HISTORY
 
 
@@ -88,13 +86,13 @@ class ReportOptions:
     """What is reported, and where to."""
 
     as_json: Annotated[
-        bool, _option("--json", help="The report as JSON on stdout, nothing else.", panel=_REPORTS)
+        bool, flag("--json", help="The report as JSON on stdout, nothing else.", panel=_REPORTS)
     ] = False
     junit: Annotated[
-        Path | None, _option("--junit", metavar="PATH", help="A JUnit file.", panel=_REPORTS)
+        Path | None, option("--junit", metavar="PATH", help="A JUnit file.", panel=_REPORTS)
     ] = None
     html: Annotated[
-        Path | None, _option("--html", metavar="PATH", help="One HTML page.", panel=_REPORTS)
+        Path | None, option("--html", metavar="PATH", help="One HTML page.", panel=_REPORTS)
     ] = None
 
 
@@ -102,22 +100,20 @@ class ReportOptions:
 class LiveOptions:
     """Whether a model is asked, and how."""
 
-    live: Annotated[bool, _option("--live", help="Ask the real model.", panel=_LIVE)] = False
+    live: Annotated[bool, flag("--live", help="Ask the real model.", panel=_LIVE)] = False
     backend: Annotated[
-        BackendName | None, _option("--backend", help="Default: scripted.", panel=_LIVE)
+        BackendName | None, option("--backend", help="Default: scripted.", panel=_LIVE)
     ] = None
     routes_only: Annotated[
-        bool, _option("--routes-only", help="Stop after the router.", panel=_LIVE)
+        bool, flag("--routes-only", help="Stop after the router.", panel=_LIVE)
     ] = False
     batches: Annotated[
         bool,
-        _option(
-            "--batches", help="Ask the router in batches: half the price, slower.", panel=_LIVE
-        ),
+        flag("--batches", help="Ask the router in batches: half the price, slower.", panel=_LIVE),
     ] = False
     poll_seconds: Annotated[
         float,
-        _option(
+        option(
             "--poll-seconds",
             metavar="SECONDS",
             min=0.001,
@@ -127,18 +123,18 @@ class LiveOptions:
     ] = 10.0
     record: Annotated[
         Path | None,
-        _option("--record", metavar="DIR", help="Keep live turns as cases.", panel=_LIVE),
+        option("--record", metavar="DIR", help="Keep live turns as cases.", panel=_LIVE),
     ] = None
     budget: Annotated[
         float | None,
-        _option("--budget", metavar="USD", min=0, help="Stop before it is spent.", panel=_LIVE),
+        option("--budget", metavar="USD", min=0, help="Stop before it is spent.", panel=_LIVE),
     ] = None
     prices: Annotated[
-        Path | None, _option("--prices", metavar="PATH", help="Your prices, TOML.", panel=_LIVE)
+        Path | None, option("--prices", metavar="PATH", help="Your prices, TOML.", panel=_LIVE)
     ] = None
     base_url: Annotated[
         str | None,
-        _option(
+        option(
             "--base-url",
             metavar="URL",
             help="Another server that speaks the Messages API.",
@@ -147,10 +143,10 @@ class LiveOptions:
     ] = None
     timeout: Annotated[
         float | None,
-        _option(
+        option(
             "--timeout", metavar="SECONDS", min=0.001, help="Bounds each model call.", panel=_LIVE
         ),
     ] = None
     config: Annotated[
-        Path | None, _option("--config", metavar="PATH", help="Settings, TOML.", panel=_LIVE)
+        Path | None, option("--config", metavar="PATH", help="Settings, TOML.", panel=_LIVE)
     ] = None

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .options import flag
+
 EPILOG = "Example: global-chat trace tmp/trace.jsonl --last"
 
 
@@ -14,7 +16,7 @@ def trace(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="A trace that --trace wrote, JSON lines.")
     ],
-    last: Annotated[bool, typer.Option("--last", help="Only the last turn of the file.")] = False,
+    last: Annotated[bool, flag("--last", help="Only the last turn of the file.")] = False,
 ) -> None:
     """Draw the trace of turns as trees.
 
