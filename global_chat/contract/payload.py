@@ -16,19 +16,9 @@ from pydantic import (
 )
 
 from .attachments import Attachment, as_text
+from .characters import whole_value
 from .errors import BadRequest
 from .response import HistoryEntry
-
-
-def _whole_characters(value: Any) -> Any:
-    """Half of a surrogate pair is no character and cannot be sent: it becomes U+FFFD."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_whole_characters(v) for v in value]
-    if isinstance(value, dict):
-        return {_whole_characters(k): _whole_characters(v) for k, v in value.items()}
-    return value
 
 
 def _history_text(content: Any) -> Any:
@@ -50,7 +40,7 @@ class _Input(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _clean(cls, data: Any) -> Any:
-        data = _whole_characters(data)
+        data = whole_value(data)
         if not isinstance(data, dict):
             return data
         return {key: value for key, value in data.items() if value is not None}

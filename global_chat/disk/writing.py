@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from global_chat.contract.characters import whole
 from global_chat.contract.errors import InternalError
 
 _SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
@@ -42,7 +43,7 @@ def write_together(files: Mapping[Path, str]) -> None:
     with _signals_held_back():
         try:
             for path, text in files.items():
-                staged[path].fill(_encoded(text))
+                staged[path].fill(whole(text).encode())
             for path in files:
                 staged[path].take_place()
         except OSError as error:
@@ -101,14 +102,6 @@ class _Staged:
 
     def clear(self) -> None:
         self.temporary.unlink(missing_ok=True)
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return whole.encode("utf-8")
 
 
 @contextlib.contextmanager

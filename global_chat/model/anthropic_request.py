@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from .characters import whole_value
+from global_chat.contract.characters import whole_value
+
 from .seam import Block, Message, ModelRequest, SystemPart, Tool
 
 Body = dict[str, Any]

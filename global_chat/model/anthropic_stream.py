@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from global_chat.contract.characters import Joiner, whole_value
 from global_chat.contract.usage import Usage
 
-from .characters import Joiner, whole_value
 from .seam import Block, Reply, TextPiece
 
 #: Stop reasons that may cut the last block short.

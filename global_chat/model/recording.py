@@ -12,11 +12,11 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
+from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import ServiceError, TurnError
 from global_chat.contract.names import AGENT_NAMES, AgentName
 from global_chat.contract.usage import Usage
 
-from .characters import whole_value
 from .request_texts import Part, texts_of
 from .seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from .secrets import REMOVED, scrub, scrub_value

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from global_chat.contract.characters import whole_value
 from global_chat.contract.names import AgentName, Destination, SubagentName
 from global_chat.contract.usage import Usage
-from global_chat.model.characters import whole_value
 
 #: `stopped` is a case that was not run to its end, because the budget was spent.
 Status = Literal["passed", "failed", "crashed", "stopped"]

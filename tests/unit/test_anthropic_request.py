@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from global_chat.contract.characters import Joiner, whole
 from global_chat.model.anthropic_request import wire_body
-from global_chat.model.characters import Joiner, whole
 from global_chat.model.seam import Message, ModelRequest, SystemPart
 
 pytestmark = pytest.mark.unit

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from global_chat.contract.characters import whole
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.reading.nodes import (
     Alias,
@@ -132,9 +133,7 @@ class _Composer:
             text = self.source.text[start:end]
         if self.stand_ins:
             text = text.translate(self.stand_ins)
-        if not text.isascii():
-            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return Scalar(start, end, text, style, event.anchor, tag)
+        return Scalar(start, end, whole(text), style, event.anchor, tag)
 
     def _alias(self, event: Any) -> Alias:
         start, end = self._span(event)

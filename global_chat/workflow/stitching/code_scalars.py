@@ -9,6 +9,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from global_chat.contract.characters import whole
+
 # No literal block holds control characters, line ends other than "\n" or byte order marks.
 _UNPRINTABLE = re.compile(
     "[^\\t\\n\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd"
@@ -30,8 +32,7 @@ class Literal:
 
 def clean(code: str) -> str:
     """Code as a document can hold it: `\\n` line ends, halves of surrogate pairs replaced."""
-    whole = code.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\r\n", "\n")
+    return whole(code).replace("\r\n", "\n")
 
 
 def is_printable(code: str) -> bool:
