@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -133,10 +132,12 @@ def test_a_result_that_cannot_be_written_is_found_before_anybody_is_asked(
 def signalled(server: MessagesServer, number: int, calls: int) -> Iterator[None]:
     """Send this process a signal when the server has got its so many-th request."""
 
+    over = threading.Event()
+
     def send() -> None:
-        deadline = time.monotonic() + 30
-        while len(server.requests) < calls and time.monotonic() < deadline:
-            time.sleep(0.01)
+        while len(server.requests) < calls:
+            if over.wait(0.01):
+                return
         os.kill(os.getpid(), number)
 
     handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
@@ -146,7 +147,8 @@ def signalled(server: MessagesServer, number: int, calls: int) -> Iterator[None]
     try:
         yield
     finally:
-        sender.join(10)
+        over.set()
+        sender.join()
         for one, handler in handlers.items():
             signal.signal(one, handler)
 
