@@ -49,11 +49,15 @@ def of_model_call(event: ModelCallEnded) -> dict[str, Any]:
         "model": event.model,
         "call": event.call,
         "attempt": event.attempt,
-        "first_token_ms": event.first_token_ms,
+        "first_token_ms": _rounded(event.first_token_ms),
         **of_usage(event.usage),
         "stop_reason": event.stop_reason,
         "error_type": event.error_type,
     }
+
+
+def _rounded(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds, 3)
 
 
 def of_usage(usage: Usage) -> dict[str, int]:
