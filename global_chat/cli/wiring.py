@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.faults import dotted, in_words
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
@@ -80,10 +81,10 @@ def read_settings(path: Path | None) -> Settings:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadRequest(
-            f"{path}: the setting {where!r} {_expected(first['type'], first['msg'])}."
-        ) from None
+        setting = dotted(first["loc"], "settings")
+        kind = first["type"]
+        fault = "should be a table" if kind == "model_type" else in_words(kind, first["msg"])
+        raise BadRequest(f"{path}: the setting {setting!r} {fault}.") from None
 
 
 def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:
@@ -95,14 +96,6 @@ def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:
         else value
         for name, value in given.items()
     }
-
-
-def _expected(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return "is not known"
-    if kind == "model_type":
-        return "should be a table"
-    return message.replace("Input should", "should", 1)
 
 
 def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:

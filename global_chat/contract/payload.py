@@ -18,6 +18,7 @@ from pydantic import (
 from .attachments import Attachment, as_text
 from .characters import whole_value
 from .errors import BadRequest
+from .faults import Location, dotted, in_words
 from .response import HistoryEntry
 
 
@@ -166,35 +167,21 @@ def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
 
 
 def _fields(error: ValidationError) -> list[str]:
-    return list(dict.fromkeys(_path(e["loc"]) for e in error.errors()))
+    return list(dict.fromkeys(_name(e["loc"]) for e in error.errors()))
 
 
 def _sentence(error: ValidationError) -> str:
-    """`Wrong payload: 'content' is missing; 'history[0].role' ...`, at most five of them."""
+    """`The payload cannot be used: 'content' is missing; …`, with the first five of them."""
     found = [
-        f"{_path(e['loc'])!r} {_expected(e['type'], e['msg'])}"
+        f"{_name(e['loc'])!r} {in_words(e['type'], e['msg'])}"
         for e in error.errors(include_url=False, include_input=False)
     ]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
     return "The payload cannot be used: " + "; ".join(dict.fromkeys(found[:5])) + more + "."
 
 
-def _expected(kind: str, message: str) -> str:
-    if kind == "missing":
-        return "is missing; it is required"
-    text = message.removeprefix("Value error, ")
-    return text[0].lower() + text[1:] if text.startswith("Input should") else text
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """`('history', 0, 'role')` → `history[0].role`; pydantic's union branch names left out."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif "[" not in part and part not in {"str", "list", "dict"}:
-            path += f".{part}" if path else part
-    return path or "payload"
+def _name(location: Location) -> str:
+    return dotted(location, "payload")
 
 
 def _unknown_keys(value: BaseModel, path: str) -> list[str]:

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.faults import dotted, in_words
 
 from .script import Script
 
@@ -42,7 +43,7 @@ def script_from(data: Any, source: str = "the script") -> Script:
         return Script.model_validate(data)
     except ValidationError as error:
         faults = [
-            f"{_place(e['loc'])} {_fault(e['type'], e['msg'])}"
+            f"{dotted(e['loc'], 'it')} {in_words(e['type'], e['msg'])}"
             for e in error.errors(include_url=False, include_input=False, include_context=False)
         ]
         listed = "; ".join(dict.fromkeys(faults[:5]))
@@ -64,23 +65,3 @@ def _data(text: str, source: str) -> Any:
     except (YAMLError, ValueError, RecursionError) as error:
         words = str(error).strip().splitlines() or ["nested too deeply"]
         raise BadRequest(f"{source} is no valid YAML: {words[0]}.") from None
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    """`('planner', 0, 'when', 'in')` as `planner[0].when.in`; the kinds of a union left out."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part not in {"bool", "constrained-int"} and not part.endswith("]"):
-            path += f".{part}" if path else part
-    return path or "it"
-
-
-def _fault(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return "is not known"
-    if kind == "missing":
-        return "is missing"
-    text = message.removeprefix("Value error, ")
-    return text.replace("Input should", "should", 1)

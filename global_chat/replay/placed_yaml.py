@@ -15,11 +15,11 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.faults import Location, dotted, in_words
 from global_chat.disk.literal_number import number_of
 from global_chat.disk.reading import read_text
 
 M = TypeVar("M", bound=BaseModel)
-Path_ = tuple[int | str, ...]
 
 #: Deeper than any case needs, and less than what reads the value later can follow.
 MAX_DEPTH = 50
@@ -40,9 +40,9 @@ class Placed:
     path: Path
     text: str
     value: Any
-    places: dict[Path_, tuple[int, int]] = field(default_factory=dict)
+    places: dict[Location, tuple[int, int]] = field(default_factory=dict)
 
-    def fault(self, location: Path_, problem: str) -> Fault:
+    def fault(self, location: Location, problem: str) -> Fault:
         """A fault at `location`, or at the nearest value around it that the file has."""
         while location and location not in self.places:
             location = location[:-1]
@@ -54,11 +54,13 @@ class Placed:
         try:
             return model.model_validate(self.value)
         except ValidationError as error:
-            found = [
-                str(self.fault(e["loc"], f"{_path(e['loc'])} {_plainly(e['type'], e['msg'])}"))
-                for e in error.errors(include_url=False, include_input=False)
-            ]
-        raise Fault("\n".join(dict.fromkeys(found)))
+            errors = error.errors(include_url=False, include_input=False)
+            found = [(e["loc"], e["type"], e["msg"]) for e in errors]
+        told = (
+            str(self.fault(place, f"{dotted(place, 'the file')} {in_words(kind, message)}"))
+            for place, kind, message in found
+        )
+        raise Fault("\n".join(dict.fromkeys(told)))
 
 
 def read(path: Path) -> Placed:
@@ -80,7 +82,7 @@ def read(path: Path) -> Placed:
     return Placed(path, text, value, placed.places)
 
 
-def _value(placed: Placed, node: Any, location: Path_) -> Any:
+def _value(placed: Placed, node: Any, location: Location) -> Any:
     placed.places[location] = (node.start_mark.line + 1, node.start_mark.column + 1)
     if len(location) > MAX_DEPTH:
         raise placed.fault(location, f"nested more than {MAX_DEPTH} levels deep")
@@ -106,19 +108,3 @@ def _scalar(node: Any) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     return number_of(text) if _NUMBER.fullmatch(text) else text
-
-
-def _path(location: Path_) -> str:
-    """`('expect', 'agents', 0)` as `expect.agents[0]`."""
-    path = ""
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path or "the file"
-
-
-def _plainly(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return "is not a key that is known here"
-    if kind == "missing":
-        return "is missing"
-    return message.removeprefix("Value error, ").replace("Input should", "should", 1)

@@ -51,7 +51,7 @@ def test_a_broken_case_is_told_with_its_place(tmp_path: Path, case: str, place: 
 
 def test_a_broken_script_is_told_with_its_place(tmp_path: Path) -> None:
     write_case(tmp_path, "broken", script=SCRIPT.replace("text: Done.", "txt: Done."))
-    assert "script.yaml:4:10: job_code_agent[0].txt is not a key" in faults(tmp_path)
+    assert "script.yaml:4:10: job_code_agent[0].txt is not known" in faults(tmp_path)
 
 
 def test_every_fault_of_every_case_is_told_at_once(tmp_path: Path) -> None:
