@@ -1,0 +1,1 @@
+"""The job code agent by rule, over parsed JavaScript: edits, explanations, starters."""

@@ -1,0 +1,1 @@
+"""Reading run logs: which step failed, why, and the lines that prove it."""

@@ -1,0 +1,141 @@
+"""Which steps' code a request means, found out by trying it on what an inspection showed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..code.answer import COMMANDS
+from ..code.asking import CodeAsk, Elsewhere, Refused, is_idle
+from ..language.folding import composed, folded
+from ..request.outline import OutlineStep
+
+_EVERYWHERE = re.compile(
+    r"\b(?:all|every|everywhere|each|both|wherever|any|throughout|across|whole workflow|of the workflow|partout|tou(?:s|tes)|chaque|les deux|tod[oa]s|cada|ambos|ambas|los dos|os dois|as duas|todo el|todo o"
+    r"|kila|zote|yote|kote|popote|alle|beide|propagate|the (?:two|three|four)|the workflow|du workflow|del flujo|do fluxo)\b"
+)
+_EXCEPT = re.compile(r"\b(?:except|but not|not in|apart from|other than|sauf|excepto|menos|exceto|isipokuwa|leave)\b[^.;]*")
+_REFERENCE = re.compile(r"\b(?:like|same as|as in|comme|igual que|como (?:en|no|na)|kama)\b[^.;,]*")
+_COMMAND = {
+    "replaced": "Replace {old} by {new} everywhere in this code.",
+    "set": "Set {name} to {new}.",
+    "renamed_key": "Rename state.{old} to state.{new}.",
+    "removed_console": "Remove all console.log lines.",
+    "removed_emojis": "Remove all emojis.",
+    "removed_comments": "Remove all comments.",
+    "removed_catch": "Remove the catch.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepEdit:
+    """One step that the request changes, and how the job code agent is told."""
+
+    key: str
+    message: str
+
+
+class Unclear(Exception):
+    """Why no step is changed: a phrase's name and its values."""
+
+    def __init__(self, phrase: str, **values: str) -> None:
+        super().__init__(phrase)
+        self.phrase, self.values = phrase, values
+
+
+def edits(content: str, steps: Sequence[OutlineStep], codes: dict[str, str], open_key: str | None) -> list[StepEdit]:
+    """The steps that change, all of them or none. Raises Unclear with the reason for none."""
+    content = _same_everywhere(content)
+    named = _named(content, steps)
+    left_out = set(_named(" ".join(m[0] for m in _EXCEPT.finditer(folded(composed(content)))), steps))
+    asked = _EXCEPT.sub(" ", content) if left_out else content
+    targets = [key for key in named if key not in left_out]
+    applying: dict[str, StepEdit] = {}
+    refused: Refused | None = None
+    understood = False
+    for key, code in codes.items():
+        if key in left_out or (targets and key not in targets):
+            continue
+        try:
+            edit = _try(asked, code, steps, key, len(targets) > 1)
+        except Elsewhere:
+            understood = True
+            continue
+        except Refused as reason:
+            refused = reason
+            continue
+        if edit is not None:
+            applying[key] = edit
+    return _agreed(asked, applying, targets, refused, understood, open_key, steps)
+
+
+def _same_everywhere(content: str) -> str:
+    return content.strip()
+
+
+def _named(content: str, steps: Sequence[OutlineStep]) -> list[str]:
+    ask = CodeAsk.read(content, "", steps, "")
+    referred = " ".join(m[0] for m in _REFERENCE.finditer(ask.masked.norm))
+    tokens = re.findall(r"§(\d+)", ask.masked.norm)
+    return list(dict.fromkeys(ask.masked.steps[int(n)].key for n in tokens if f"§{n}" not in referred))
+
+
+def _try(content: str, code: str, steps: Sequence[OutlineStep], key: str, several: bool) -> StepEdit | None:
+    """What the request does to one step; None when it does nothing that is fully understood."""
+    ask = CodeAsk.read(content, code, steps, key)
+    for match in list(re.finditer(r"(?:,|and|et|y|e|na|in|dans|en|em)?\s*§\d+", ask.masked.norm)):
+        ask.claimed.append(match.span())
+    missing = False
+    for command in COMMANDS:
+        try:
+            command(ask)
+        except Elsewhere:
+            missing = True
+    if missing:
+        raise Elsewhere
+    if not ask.said or ask.code.text == code or not is_idle(ask):
+        return None
+    message = " ".join(_told(phrase, values) for phrase, values in ask.said)
+    return StepEdit(key, message) if message else None
+
+
+def _told(phrase: str, values: dict[str, str]) -> str:
+    if phrase == "added_console":
+        return f"Add {values['line']} before the last return state."
+    if phrase == "replaced":
+        quoted = {name: f"`{value}`" if not re.fullmatch(r"-?[\d.]+", value) else value for name, value in values.items()}
+        return _COMMAND[phrase].format(**quoted)
+    if phrase == "set":
+        new = values["new"] if re.fullmatch(r"-?[\d.]+|true|false|null", values["new"]) else f"`{values['new']}`"
+        return f"Set `{values['name']}` to {new}."
+    return _COMMAND[phrase].format(**values) if phrase in _COMMAND else ""
+
+
+def _agreed(
+    content: str,
+    applying: dict[str, StepEdit],
+    targets: list[str],
+    refused: Refused | None,
+    understood: bool,
+    open_key: str | None,
+    steps: Sequence[OutlineStep],
+) -> list[StepEdit]:
+    if refused is not None:
+        raise Unclear(refused.phrase, **refused.values)
+    if not applying:
+        raise Unclear("fits_nowhere" if understood else "needs_code")
+    everywhere = bool(_EVERYWHERE.search(folded(composed(content)))) or any(
+        "rename state" in edit.message.lower() for edit in applying.values()
+    )
+    if targets:
+        if set(targets) - set(applying):
+            raise Unclear("only_part")
+        return list(applying.values())
+    if everywhere or len(applying) == 1:
+        return list(applying.values())
+    plural = any(re.match(r"Remove all (?:console|emoji|comment)", e.message) for e in applying.values())
+    if plural:
+        return list(applying.values())
+    names = {step.key: step.name for step in steps}
+    raise Unclear("which_steps_apply", steps=", ".join(names[key] for key in applying))

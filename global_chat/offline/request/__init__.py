@@ -1,0 +1,1 @@
+"""Reading the rendered requests of the agents back into values."""

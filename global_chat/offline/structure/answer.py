@@ -1,0 +1,121 @@
+"""The workflow agent's whole reply: handover, YAML and text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import yaml
+
+from global_chat.contract.errors import TurnError
+from global_chat.workflow.document import Workflow
+from global_chat.workflow.merging.merge import ReplyRejected
+from global_chat.workflow.parts import Page
+
+from ..language.masking import mask
+from ..language.saying import Voice
+from . import adaptor_changes, paths, renaming, steps, triggers
+from .adaptor_list import AdaptorList
+from .asking import Ask, CannotDo, NeedsPage, is_idle
+from .building import build
+from .draft import Draft
+from .questions import answer_question
+
+#: In this order: what names steps by "remove" or "rename" must be read before what only moves them.
+_COMMANDS = (
+    steps.add,
+    renaming.rename,
+    paths.disconnect,
+    paths.connect,
+    steps.remove,
+    adaptor_changes.adaptors,
+    triggers.switch,
+    triggers.trigger_type,
+    steps.reorder,
+    paths.condition,
+    triggers.schedule,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureReply:
+    """What the agent replies. A handover has neither text nor YAML."""
+
+    text: str = ""
+    yaml: str | None = None
+    handover: str | None = None
+
+
+def change(content: str, draft_text: str, adaptors: AdaptorList, page: str | None) -> StructureReply:
+    """Do what `content` asks of the workflow in `draft_text`, completely or not at all.
+
+    `page` is where the user is, when the prompt says it. A request about the open step that no
+    page goes with, and one that needs code, is handed over.
+    """
+    voice = Voice(content)
+    try:
+        draft = Draft(draft_text)
+    except (ValueError, yaml.YAMLError):
+        return StructureReply(voice.cannot("not_understood"))
+    try:
+        ask = _ask(content, draft, adaptors, page)
+        question = answer_question(ask, voice)
+        if question:
+            return StructureReply(question)
+        if not draft.jobs:
+            build(ask)
+            return StructureReply(_told(ask, voice), draft.write())
+        for command in _COMMANDS:
+            command(ask)
+    except NeedsPage:
+        return StructureReply(handover=content)
+    except CannotDo as reason:
+        if reason.phrase == "needs_code" and draft.jobs:
+            return StructureReply(handover=content)
+        return StructureReply(voice.cannot(reason.phrase, **reason.values))
+    if not ask.said:
+        return StructureReply(voice.cannot("not_understood"))
+    if not is_idle(ask):
+        return StructureReply(voice.cannot("only_part"))
+    changed = draft.write()
+    if not _will_be_merged(draft_text, changed, content):
+        return StructureReply(voice.cannot("not_understood"))
+    return StructureReply(_told(ask, voice), changed)
+
+
+def _told(ask: Ask, voice: Voice) -> str:
+    return " ".join(voice.say(phrase, **values) for phrase, values in ask.said)
+
+
+def _will_be_merged(before: str, after: str, request: str) -> bool:
+    """Whether the merge that follows will take the change: what it holds back is not said as done."""
+    try:
+        merge = Workflow.read(before).merge(after, request=request, confirmed=True)
+    except (ReplyRejected, TurnError):
+        return False
+    return bool(merge.changes)
+
+
+def understood(content: str, draft: Draft, adaptors: AdaptorList, open_key: str | None) -> tuple[str, ...]:
+    """The phrases of what `content` asks of the structure, empty when it is not all understood.
+
+    For whoever wants to know whether a request is about structure; `draft` may be changed by it.
+    """
+    ask = Ask(mask(content, draft.steps()), draft, open_key, adaptors)
+    try:
+        for command in _COMMANDS:
+            command(ask)
+    except NeedsPage:
+        return ()
+    except CannotDo as reason:
+        return (f"cannot:{reason.phrase}",)
+    return tuple(phrase for phrase, _ in ask.said) if is_idle(ask) else ()
+
+
+def _ask(content: str, draft: Draft, adaptors: AdaptorList, page: str | None) -> Ask:
+    found = draft.steps()
+    name = Page.parse(page).step
+    open_key = name if name in draft.jobs else None
+    if name and open_key is None:
+        named = [step.key for step in found if step.name == name]
+        open_key = named[0] if len(named) == 1 else None
+    return Ask(mask(content, found), draft, open_key, adaptors, Page.parse(page).settings)
