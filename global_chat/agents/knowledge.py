@@ -31,7 +31,7 @@ class Knowledge(Protocol):
 
 
 class NoKnowledge:
-    """Nothing is indexed: says so, and names the adaptor in use without more."""
+    """Stands for a knowledge with nothing in it: says so, and only names the adaptor in use."""
 
     def adaptor_lines(self) -> str:
         return ""

@@ -21,8 +21,8 @@ from .asking import AgentContext, ask
 from .fences import unfenced
 from .outcome import Route
 
-#: How many earlier turns the router reads (contract, section 3), and how much of each, in
-#: characters: enough to know what "do the same there" refers to.
+#: How many earlier turns the router reads, and how much of each, in characters: enough to know
+#: what "do the same there" refers to.
 RECENT_TURNS = 2
 RECENT_CHARACTERS = 1_500
 

@@ -25,7 +25,7 @@
     ├── ScriptMismatch      whoever wrote the script exit 1   409 SCRIPT_MISMATCH
     └── InternalError       ours                     exit 1   500 INTERNAL
 
-Codes, type names and exit codes are a promise to scripts: the contract's sections 7 and 8.
+Codes, type names and exit codes are a promise to scripts; README.md lists the exit codes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TurnError(Exception):
         self.usage = Usage()
 
     def as_dict(self) -> dict[str, Any]:
-        """The error object of the contract: `{code, type, message, details?}`."""
+        """The error object that scripts get: `{code, type, message, details?}`."""
         found: dict[str, Any] = {"code": self.code, "type": self.type, "message": self.message}
         return {**found, "details": self.details} if self.details else found
 

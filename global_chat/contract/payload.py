@@ -1,4 +1,4 @@
-"""What a turn is given: the payload of the contract (section 1), and the subagents' own ones."""
+"""What a turn is given: the payload of payloads/PAYLOAD_SPEC.md, and the subagents' own ones."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ class AttachmentInput(_Input):
     content: str | list[Any] | dict[str, Any]
 
     def as_attachment(self) -> Attachment:
+        """The same with its content as text (`as_text`)."""
         return Attachment(self.type, as_text(self.content))
 
 
@@ -128,6 +129,7 @@ class JobContext(_Input):
 
     @property
     def evidence(self) -> tuple[Attachment, ...]:
+        """The evidence that there is, as attachments of a turn."""
         given = {"run_input": self.input, "run_output": self.output, "log": self.log}
         return tuple(Attachment(t, as_text(v)) for t, v in given.items() if v not in (None, ""))
 

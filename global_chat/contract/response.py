@@ -1,4 +1,4 @@
-"""What a turn gives back: the response JSON of the contract's section 2."""
+"""What a turn gives back: the response JSON."""
 
 from __future__ import annotations
 

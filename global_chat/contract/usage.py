@@ -15,6 +15,7 @@ class Usage:
     cache_read_input_tokens: int = 0
 
     def as_dict(self) -> dict[str, int]:
+        """The counts by the API's own names."""
         return asdict(self)
 
     def __add__(self, other: Usage) -> Usage:

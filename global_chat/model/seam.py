@@ -96,6 +96,7 @@ class Reply:
 
     @property
     def tool_uses(self) -> tuple[Block, ...]:
+        """The tool calls, in order."""
         return tuple(b for b in self.content if b.get("type") == "tool_use")
 
 

@@ -45,6 +45,7 @@ _PLANNER = Part("planner")
 
 
 def router_system() -> str:
+    """The router's whole system prompt."""
     return _ROUTER.fill()
 
 
@@ -71,10 +72,12 @@ def workflow_context(draft: str, *, evidence: str, read_only: bool, errors: str)
 
 
 def workflow_correction(problems: str) -> str:
+    """The message that answers a workflow which cannot be used; `problems` is one line each."""
     return _WORKFLOW_CORRECTION.fill(problems=problems)
 
 
 def job_system(mode: Mode) -> str:
+    """The job code agent's static part."""
     return join(_JOB_ROLE.fill(), _JOB_SCOPE[mode].fill(), _VOICE.fill())
 
 
@@ -90,10 +93,12 @@ def job_context(*, outline: str, step: str, adaptor: str, code: str, evidence: s
 
 
 def job_correction(problem: str) -> str:
+    """The result of an `edit_job` that could not be applied; `problem` is a sentence."""
     return _JOB_CORRECTION.fill(problem=problem)
 
 
 def planner_system() -> str:
+    """The planner's static part."""
     return join(_PLANNER.fill(), _VOICE.fill())
 
 

@@ -1,4 +1,4 @@
-"""A case: what a turn is given, what the models say, what must come out (contract, section 9)."""
+"""A case: what a turn is given, what models say, what must come out (fixtures/cases/README.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a span says about its event: names, counts and reasons, never what was said.
 
-Rule: the contract's section 8. Of a tool's input only the names of its keys and its size are kept.
+Traces may leave the machine, so of a tool's input only the names of its keys and its size are kept.
 A handover's goal is kept whole, because it is the answer to "why was this rerouted".
 """
 

@@ -1,4 +1,4 @@
-"""Resolving the name of a step, by the rule of the contract's section 3.
+"""Resolving the name of a step, by the rule of payloads/PAYLOAD_SPEC.md (`page`).
 
 The step that is found is written to, so an ambiguous name finds nothing.
 """
