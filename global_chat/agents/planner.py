@@ -11,6 +11,7 @@ from global_chat.contract.events import AgentInvoked, Status
 from global_chat.contract.response import HistoryEntry
 from global_chat.model.seam import Message, ModelRequest, SystemPart
 from global_chat.prompts.compose import planner_context, planner_system
+from global_chat.workflow.document import Workflow
 
 from .asking import AgentContext, as_message, ask
 from .conversation import messages
@@ -21,33 +22,43 @@ from .visible import VisibleText, say
 
 
 @dataclass(frozen=True, slots=True)
+class PlannerTask:
+    """What the planner is asked. `request` is the text that removals are judged by."""
+
+    workflow: Workflow
+    content: str
+    request: str
+    page: str | None = None
+    history: Sequence[HistoryEntry] = ()
+    evidence: Sequence[Attachment] = ()
+    focus: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PlannerAnswer:
-    """The planner's answer and what it took; the workflow is in the `PlannerWork`."""
+    """The planner's answer, the workflow as it now stands, and what it took."""
 
     text: str
+    workflow: Workflow
     iterations: int
     tool_calls: int
     limit_reached: bool = False
 
 
-async def answer(
-    context: AgentContext,
-    work: PlannerWork,
-    *,
-    content: str,
-    page: str | None,
-    history: Sequence[HistoryEntry],
-    evidence: Sequence[Attachment],
-) -> PlannerAnswer:
+async def answer(context: AgentContext, task: PlannerTask) -> PlannerAnswer:
     """Run the loop until the model is done or its tool calls are spent.
 
     Text before tool calls is shown as it comes; the answer is the last round's text. Raises a
-    `TurnError` when a call of the planner's own fails; finished changes are still in `work`.
+    `TurnError` when a call of the planner's own fails; what was finished until then was told by
+    `WorkflowChanged`.
     """
     context.emit(AgentInvoked("planner"))
     context.emit(Status("Planning"))
     budget = context.settings.planning.max_tool_calls
-    request = _request(context, work, content, page, history, evidence)
+    work = PlannerWork(
+        context, task.workflow, request=task.request, focus=task.focus, evidence=task.evidence
+    )
+    request = _request(context, task)
     spent = iterations = 0
     while True:
         iterations += 1
@@ -57,8 +68,8 @@ async def answer(
         uses = reply.tool_uses if request.tools_allowed else ()
         if not uses:
             limit_reached = not request.tools_allowed
-            text = reply.text.strip() or _from_changes(context, work)
-            return PlannerAnswer(text, iterations, spent, limit_reached)
+            text = reply.text.strip() or _from_changes(context, task.workflow, work.workflow)
+            return PlannerAnswer(text, work.workflow, iterations, spent, limit_reached)
         outcomes = await work.carry_out(uses, budget - spent)
         spent += min(len(uses), budget - spent)
         answers = Message("user", results(uses, outcomes))
@@ -69,9 +80,9 @@ async def answer(
         )
 
 
-def _from_changes(context: AgentContext, work: PlannerWork) -> str:
+def _from_changes(context: AgentContext, before: Workflow, after: Workflow) -> str:
     """What was done, for a model that did it and said nothing."""
-    changes = work.original.changes_to(work.workflow)
+    changes = before.changes_to(after)
     if not changes:
         raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
     text = "\n".join(f"- {change}" for change in changes)
@@ -79,23 +90,19 @@ def _from_changes(context: AgentContext, work: PlannerWork) -> str:
     return text
 
 
-def _request(
-    context: AgentContext,
-    work: PlannerWork,
-    content: str,
-    page: str | None,
-    history: Sequence[HistoryEntry],
-    evidence: Sequence[Attachment],
-) -> ModelRequest:
+def _request(context: AgentContext, task: PlannerTask) -> ModelRequest:
     settings = context.settings.planner
     particular = planner_context(
-        page, work.workflow.outline(), render(evidence), [a.type for a in evidence]
+        task.page,
+        task.workflow.outline(),
+        render(task.evidence),
+        [attachment.type for attachment in task.evidence],
     )
     return ModelRequest(
         agent="planner",
         model=settings.model,
         system=(SystemPart(planner_system(), cached=True), SystemPart(particular)),
-        messages=messages(history, content),
+        messages=messages(task.history, task.content),
         max_tokens=settings.max_tokens,
         tools=TOOLS,
         cache_conversation=True,

@@ -48,17 +48,16 @@ class PlannerWork:
         context: AgentContext,
         workflow: Workflow,
         *,
-        content: str,
+        request: str,
         focus: str | None,
         evidence: Sequence[Attachment],
     ) -> None:
         self._context = context
-        self._content = content
+        self._request = request
         self._focus = focus
         self._evidence = evidence
         self._attached = {attachment.type for attachment in evidence}
         self._locks: dict[str, asyncio.Lock] = {}
-        self.original = workflow
         self.workflow = workflow
 
     async def carry_out(self, uses: Sequence[Block], allowed: int) -> list[ToolOutcome]:
@@ -137,7 +136,7 @@ class PlannerWork:
             workflow_chat.StructureTask(
                 workflow=self.workflow,
                 content=call.message,
-                request=f"{self._content}\n{call.message}",
+                request=f"{self._request}\n{call.message}",
                 mode="subagent",
                 focus=self._focus,
                 evidence=select(self._evidence, call.attachments),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,15 +47,18 @@ class _Decision(BaseModel):
     job_key: str | None = None
 
 
-async def decide(
-    context: AgentContext,
-    *,
-    content: str,
-    page: str | None,
-    workflow: Workflow,
-    history: Sequence[HistoryEntry],
-    evidence: Sequence[Attachment],
-) -> Route:
+@dataclass(frozen=True, slots=True)
+class RouterTask:
+    """What the router is asked: to whom this request should go."""
+
+    workflow: Workflow
+    content: str
+    page: str | None = None
+    history: Sequence[HistoryEntry] = ()
+    evidence: Sequence[Attachment] = ()
+
+
+async def decide(context: AgentContext, task: RouterTask) -> Route:
     """Ask the router. A reply that cannot be used is a route to the planner with confidence 1.
 
     Raises a `TurnError` when the call itself fails: a wrong key or a rate limit is no guess.
@@ -66,7 +70,7 @@ async def decide(
         agent="router",
         model=settings.model,
         system=(SystemPart(router_system(), cached=True),),
-        messages=(Message("user", _question(content, page, workflow, history, evidence)),),
+        messages=(Message("user", _question(task)),),
         max_tokens=settings.max_tokens,
         output_schema=SCHEMA,
     )
@@ -88,19 +92,15 @@ def read_decision(text: str) -> Route:
     return Route(decision.destination, decision.confidence, decision.job_key)
 
 
-def _question(
-    content: str,
-    page: str | None,
-    workflow: Workflow,
-    history: Sequence[HistoryEntry],
-    evidence: Sequence[Attachment],
-) -> str:
+def _question(task: RouterTask) -> str:
     """Everything that is particular to this turn; of the attachments only their types."""
-    parts = [place(page, workflow.outline())]
-    recent = [f"{t.role}: {_shortened(t.content)}" for t in history[-RECENT_TURNS:]]
+    parts = [place(task.page, task.workflow.outline())]
+    recent = [f"{t.role}: {_shortened(t.content)}" for t in task.history[-RECENT_TURNS:]]
     if recent:
         parts.append(block("recent_turns", "\n".join(recent)))
-    return join(*parts, attached_types([a.type for a in evidence]), block("request", content))
+    return join(
+        *parts, attached_types([a.type for a in task.evidence]), block("request", task.content)
+    )
 
 
 def _shortened(text: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from global_chat.agents import job_chat, planner, router, workflow_chat
 from global_chat.agents.asking import AgentContext
 from global_chat.agents.outcome import Handover, Route
-from global_chat.agents.planner_work import PlannerWork
 from global_chat.agents.visible import say
 from global_chat.contract.attachments import check_size, without_field
 from global_chat.contract.events import (
@@ -75,14 +74,14 @@ class _Turn:
             )
         self._workflow = Workflow.read(self._payload.workflow_yaml, self._payload.page)
         self._open_step = self._workflow.find_step(Page.parse(self._payload.page).step)
-        route = await router.decide(
-            self._context,
+        task = router.RouterTask(
+            workflow=self._workflow,
             content=self._payload.content,
             page=self._payload.page,
-            workflow=self._workflow,
             history=self._history,
             evidence=self._evidence,
         )
+        route = await router.decide(self._context, task)
         answered = await self._follow(route)
         report_changes(self._context, self._workflow, answered.workflow, self._tally.warnings)
         return self._response(answered)
@@ -151,22 +150,17 @@ class _Turn:
         return Answered(answer.text, workflow)
 
     async def _plan(self) -> Answered:
-        work = PlannerWork(
-            self._context,
-            self._workflow,
-            content=_asked(self._history, self._payload.content),
-            focus=self._open_step.key if self._open_step else None,
-            evidence=self._evidence,
-        )
-        planned = await planner.answer(
-            self._context,
-            work,
+        task = planner.PlannerTask(
+            workflow=self._workflow,
             content=self._payload.content,
+            request=_asked(self._history, self._payload.content),
             page=self._payload.page,
             history=self._history,
             evidence=self._evidence,
+            focus=self._open_step.key if self._open_step else None,
         )
-        return Answered(planned.text, work.workflow, planned)
+        planned = await planner.answer(self._context, task)
+        return Answered(planned.text, planned.workflow, planned)
 
     def _response(self, answered: Answered) -> Response:
         planned = answered.planned
