@@ -19,6 +19,7 @@ from global_chat.contract.events import Emit, Event, TurnStarted, Warned, Workfl
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.disk.paths import ResultPaths, check_writable, result_paths
+from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_together
 from global_chat.render.choice import renderer
 from global_chat.render.decisions import decision_line
@@ -89,7 +90,8 @@ class _Invocation:
         command = self._command
         self._check_options()
         paths = self._check_paths()
-        payload, warnings = read(self._kind.payload, given_object(command.given, command.context))
+        given = given_object(command.given, command.context)
+        payload, warnings = read(self._kind.payload, given)
         if isinstance(payload, Payload):
             self._renderer = self._choose_renderer(payload.options.stream)
         wired = wire(command.model, payload.api_key)
@@ -105,11 +107,12 @@ class _Invocation:
             finally:
                 wired.close(answered=answered)
         files = self._write(response, paths)
+        files += (applied := self._apply(response, given.get("workflow_yaml")))
         self._unfinished = None
         if command.show.as_json:
             Stream(sys.stdout).json(response.as_json())
         self._renderer.finish(files, time.perf_counter() - self._began)
-        return 0
+        return 1 if self._to_apply(response) and not applied else 0
 
     def _check_options(self) -> None:
         show, context = self._command.show, self._command.context
@@ -175,11 +178,27 @@ class _Invocation:
         workflow = response.workflow_yaml
         if workflow is not None:
             texts[paths.workflow] = workflow
-            context = self._command.context
-            if context.apply and context.workflow is not None:
-                texts[context.workflow] = workflow
         write_together(texts)
         return list(texts)
+
+    def _to_apply(self, response: Response) -> Path | None:
+        """The workflow file that is to be written back, if there is anything to write."""
+        changed = response.workflow_yaml is not None
+        return self._command.context.workflow if self._command.context.apply and changed else None
+
+    def _apply(self, response: Response, before: str | None) -> list[Path]:
+        """Write the workflow back, unless somebody changed the file while the turn ran."""
+        target, workflow = self._to_apply(response), response.workflow_yaml
+        if target is None or workflow is None:
+            return []
+        if read_text(target) != before:
+            self._renderer.note(
+                f"{target} was changed while the turn ran, so it was left alone; the workflow of "
+                "this turn is in the file named below."
+            )
+            return []
+        write_together({target: workflow})
+        return [target]
 
     def keep_unfinished(self) -> None:
         """After an interrupt: what was finished before it is kept, and named."""

@@ -109,20 +109,27 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
     backend = options.backend or ("scripted" if options.script else "anthropic")
     if options.script is not None and backend != "scripted":
         raise BadRequest(f"--script plays a file; it does not go with --backend {backend}.")
-    if backend == "offline":
-        raise BadRequest("The offline backend is not part of this version yet.")
     key = api_key.get_secret_value() if api_key else os.environ.get("ANTHROPIC_API_KEY")
     token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
     live = script = recording = None
     model: Model
     if backend == "scripted":
         model = script = _script(options)
+    elif backend == "offline":
+        # The embedded model takes 100 ms to load, which live and scripted turns need not pay.
+        from global_chat.offline.model import OfflineModel  # noqa: PLC0415
+
+        model = OfflineModel()
     else:
         model = live = _live(options, settings, key, token)
     if options.record is not None:
         model = recording = Recording(model, (key, token))
-    # No service stands behind a script, so nothing needs a pause before a retry.
+    # Only a live service needs a pause before a retry.
     model = Retrying(model, settings.retry, asyncio.sleep if live else _at_once)
+    if live and settings.router.backend == "offline":
+        from global_chat.offline.router_first import OfflineRouter  # noqa: PLC0415 (as above)
+
+        model = OfflineRouter(model, threshold=settings.router.threshold)
     return Wired(
         services=Services(
             model=model,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from .names import AgentName
@@ -16,6 +18,16 @@ class AgentSettings(_Settings):
 
     model: str
     max_tokens: int = Field(gt=0)
+
+
+class RouterSettings(AgentSettings):
+    """The router's model; with `backend` offline the embedded one decides in front of live agents.
+
+    `threshold` is the chance of being right, 0 to 1, under which the live model is asked after all.
+    """
+
+    backend: Literal["anthropic", "offline"] = "anthropic"
+    threshold: float = Field(default=0.8, ge=0, le=1)
 
 
 class RetrySettings(_Settings):
@@ -35,7 +47,7 @@ class PlannerSettings(_Settings):
 class Settings(_Settings):
     """Everything. Models: a small one routes, a middle one edits, a large one plans."""
 
-    router: AgentSettings = AgentSettings(model="claude-haiku-5-5", max_tokens=256)
+    router: RouterSettings = RouterSettings(model="claude-haiku-5-5", max_tokens=256)
     workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)
     job_code_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)
     planner: AgentSettings = AgentSettings(model="claude-opus-5-5", max_tokens=16_000)

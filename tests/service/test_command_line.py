@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
 
 import pytest
 
+from global_chat.model.scripted import ScriptedModel
+from global_chat.model.seam import ModelEvent, ModelRequest
 from tests.service.command_line import (
     AFTER,
     ANSWER,
@@ -148,6 +151,23 @@ def test_apply_writes_back_into_the_workflow_file(command: CommandLine) -> None:
     ran = command.turn(EDITED, "-w", "visits.yaml", "--apply")
     assert command.text("visits.yaml") == CHANGED == command.text("turn.workflow.yaml")
     assert ran.err.rstrip().endswith("turn.response.json, turn.workflow.yaml, visits.yaml")
+
+
+def test_apply_leaves_a_file_alone_that_somebody_changed_during_the_turn(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.write("visits.yaml", WORKFLOW)
+    answer = ScriptedModel.complete
+
+    def meanwhile(self: ScriptedModel, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        command.write("visits.yaml", WORKFLOW + "# theirs\n")
+        return answer(self, request)
+
+    monkeypatch.setattr(ScriptedModel, "complete", meanwhile)
+    ran = command.turn(EDITED, "-w", "visits.yaml", "--apply")
+    assert (ran.code, "visits.yaml was changed while the turn ran" in ran.err) == (1, True)
+    assert command.text("visits.yaml") == WORKFLOW + "# theirs\n"
+    assert command.text("turn.workflow.yaml") == CHANGED
 
 
 def test_without_apply_or_without_a_change_the_workflow_file_stays(command: CommandLine) -> None:
