@@ -101,24 +101,19 @@ class _Rounds:
         All edits of a reply stand or fall together, so that code is never half-applied.
         """
         problem = self._apply([u for u in uses if u["name"] == EDIT_JOB.name])
-        outcomes: list[ToolOutcome] = []
-        for use in uses:
-            self._context.emit(
-                ToolCalled(use["id"], "job_code_agent", use["name"], {}, self._task.step.name)
-            )
-            outcome = self._outcome(use, problem)
-            outcomes.append(outcome)
-            self._context.emit(
-                ToolEnded(
-                    use["id"],
-                    "job_code_agent",
-                    use["name"],
-                    0.0,
-                    outcome.failed,
-                    outcome.text if outcome.failed else None,
-                )
-            )
-        return outcomes, problem
+        return [self._told(use, self._outcome(use, problem)) for use in uses], problem
+
+    def _told(self, use: Block, outcome: ToolOutcome) -> ToolOutcome:
+        """The outcome, after the events of its tool use. No time passes: nothing here waits.
+
+        The input is not told, because it is code.
+        """
+        id_, name = use["id"], use["name"]
+        reason = outcome.text if outcome.failed else None
+        step = self._task.step.name
+        self._context.emit(ToolCalled(id_, "job_code_agent", name, {}, step))
+        self._context.emit(ToolEnded(id_, "job_code_agent", name, 0.0, outcome.failed, reason))
+        return outcome
 
     def _outcome(self, use: Block, problem: str | None) -> ToolOutcome:
         if use["name"] == EDIT_JOB.name:
