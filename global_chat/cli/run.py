@@ -26,10 +26,9 @@ from global_chat.render.decisions import decision_line
 from global_chat.render.renderer import Renderer
 from global_chat.render.stream import Stream
 from global_chat.turn.lifecycle import Services, internal_error
-from global_chat.turn.single import edit_job, edit_workflow
+from global_chat.turn.single import take_job_turn, take_workflow_turn
 from global_chat.turn.take import take_turn
 
-from .error_json import error_json
 from .inputs import files_read, given_object
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
 from .tracing import trace_listeners
@@ -47,8 +46,8 @@ class Kind:
 
 
 TURN = Kind(Payload, take_turn)
-JOB = Kind(JobPayload, edit_job)
-WORKFLOW = Kind(WorkflowPayload, edit_workflow)
+JOB = Kind(JobPayload, take_job_turn)
+WORKFLOW = Kind(WorkflowPayload, take_workflow_turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +215,12 @@ class _Invocation:
             if error.partial_workflow is not None:
                 texts[paths.partial] = error.partial_workflow
                 error.details["partial_workflow"] = str(paths.partial)
-            texts[paths.response] = error_json(error) + "\n"
+            texts[paths.response] = error.as_json() + "\n"
             try:
                 write_together(texts)
             except TurnError as unwritable:
                 error = unwritable if error.exit_code == 1 else error
         if self._command.show.as_json:
-            Stream(sys.stdout).json(error_json(error))
+            Stream(sys.stdout).json(error.as_json())
         self._renderer.failed(error)
         return error.exit_code

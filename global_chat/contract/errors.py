@@ -30,6 +30,7 @@ Codes, type names and exit codes are a promise to scripts; README.md lists the e
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from .usage import Usage
@@ -63,6 +64,12 @@ class TurnError(Exception):
         """The error object that scripts get: `{code, type, message, details?}`."""
         found: dict[str, Any] = {"code": self.code, "type": self.type, "message": self.message}
         return {**found, "details": self.details} if self.details else found
+
+    def as_json(self) -> str:
+        """The same as strict JSON, two-space indent, characters as they are."""
+        return json.dumps(
+            self.as_dict(), ensure_ascii=False, indent=2, allow_nan=False, default=str
+        )
 
 
 class InputError(TurnError):

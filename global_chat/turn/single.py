@@ -19,7 +19,7 @@ from .report import report_changes
 from .tally import Tally
 
 
-async def edit_job(payload: JobPayload, services: Services, emit: Emit) -> Response:
+async def take_job_turn(payload: JobPayload, services: Services, emit: Emit) -> Response:
     """The job code agent on its own payload. New code comes as a `job_code` attachment.
 
     Raises a `TurnError`.
@@ -56,7 +56,7 @@ async def edit_job(payload: JobPayload, services: Services, emit: Emit) -> Respo
     return await run_turn(services, emit, Caller(), body)
 
 
-async def edit_workflow(payload: WorkflowPayload, services: Services, emit: Emit) -> Response:
+async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit: Emit) -> Response:
     """The workflow agent on its own payload. Raises a `TurnError`."""
     errors = payload.errors if isinstance(payload.errors, str) else "\n".join(payload.errors or [])
 

@@ -19,7 +19,7 @@ from global_chat.model.script_file import script_from
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Block, Model, ModelEvent, ModelRequest, Reply
 from global_chat.turn.lifecycle import Services
-from global_chat.turn.single import edit_job, edit_workflow
+from global_chat.turn.single import take_job_turn, take_workflow_turn
 from global_chat.turn.take import take_turn
 from global_chat.workflow.document import Workflow
 from tests.screen import blocks_on
@@ -154,13 +154,13 @@ async def plan(*rounds: Script, **more: Any) -> Taken:
 async def ask_job(script: Script, content: str = "Do it.", **payload: Any) -> Taken:
     """The job code agent on its own payload."""
     value, _ = read(JobPayload, {"content": content, **payload})
-    return await _taken(edit_job, value, script)
+    return await _taken(take_job_turn, value, script)
 
 
 async def ask_workflow(script: Script, content: str = "Do it.", **payload: Any) -> Taken:
     """The workflow agent on its own payload."""
     value, _ = read(WorkflowPayload, {"content": content, **payload})
-    return await _taken(edit_workflow, value, script)
+    return await _taken(take_workflow_turn, value, script)
 
 
 async def _taken(
