@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does, and is no promise.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _LIVE = ("integration", "acceptance")
 

@@ -32,7 +32,7 @@ class Received:
 
     @property
     def agent(self) -> str:
-        """Who asks, by the contract's section 4."""
+        """Who asks, told by what only that agent sends."""
         tools = {tool["name"] for tool in self.body.get("tools", ())}
         if "call_job_code_agent" in tools:
             return "planner"

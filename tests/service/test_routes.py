@@ -1,4 +1,4 @@
-"""Who gets a request, what reached them, and what came out: the contract's sections 2 and 3."""
+"""Who gets a request, what reached them, and what came out."""
 
 from __future__ import annotations
 

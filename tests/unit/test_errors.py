@@ -1,4 +1,4 @@
-"""The tree of failures is the one in its docstring and in the contract's sections 7 and 8."""
+"""The tree of failures is the one in its docstring."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from global_chat.contract.usage import Usage
 
 pytestmark = pytest.mark.unit
 
-#: Written down from the contract, not from the code: type, code, exit code.
+#: What scripts are promised, written down apart from the code: type, code, exit code.
 PROMISED = {
     "BAD_REQUEST": (400, 2),
     "ATTACHMENT_TOO_LARGE": (400, 2),
