@@ -42,11 +42,16 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     except TurnError as error:
         err.line(error_text(error))
         return error.exit_code
-    err.line(f"{session.workflow} · {len(session.history) // 2} earlier turns · {WELCOME}")
+    waiting = " · a change is not applied: /diff" if session.changed else ""
+    turns = f"{len(session.history) // 2} earlier turns"
+    err.line(f"{session.workflow} · {turns}{waiting}\n{WELCOME}")
     _Loop(session, wired, err, verbose=options.verbose).run(_reader(session))
     wired.close(answered=False)
     if session.changed:
-        err.line(f"Not applied; kept in {session.file}. /apply writes it to {session.workflow}.")
+        err.line(
+            f"Not applied; kept in {session.file}. The same command goes on from there; then "
+            f"/apply writes it to {session.workflow}."
+        )
     return 0
 
 

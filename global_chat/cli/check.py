@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from global_chat.workflow.parts import Problem
 from global_chat.workflow.whole_file import every_workflow
 
 _CLEAN, _PROBLEMS, _UNREADABLE = 0, 1, 2
+
+#: Where a refusal names the place that stands in front of the line anyway.
+_PLACE = re.compile(r"^The workflow document cannot be used, line \d+, column \d+: ")
 
 
 def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
@@ -35,8 +39,9 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
         except InputError as error:
             unreadable = True
             details = error.details
+            said = _PLACE.sub("", error.message)
             problem = Problem(
-                "error", "unreadable", error.message, details.get("line"), details.get("column")
+                "error", "unreadable", said, details.get("line"), details.get("column")
             )
             found = [(None, problem)]
         for workflow, problem in found:
@@ -52,7 +57,10 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
 def _problems(
     path: str, known: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str | None, Problem]]:
-    for key, workflow in every_workflow(read_text(path)):
+    text = read_text(path)
+    if not text.removeprefix("\ufeff").strip():
+        yield None, Problem("warning", "empty", "The file is empty.", 1, 1)
+    for key, workflow in every_workflow(text):
         for problem in workflow.check(known):
             yield key, problem
 

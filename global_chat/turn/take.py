@@ -73,7 +73,14 @@ class _Turn:
                 Warned(f"Attachments of type {type_!r} are not read when a step's code is edited.")
             )
         self._workflow = Workflow.read(self._payload.workflow_yaml, self._payload.page)
-        self._open_step = self._workflow.find_step(Page.parse(self._payload.page).step)
+        open_step = Page.parse(self._payload.page).step
+        self._open_step = self._workflow.find_step(open_step)
+        if open_step and self._open_step is None and not self._workflow.is_empty:
+            self._context.emit(
+                Warned(
+                    f"The page names {open_step!r}, which is not exactly one step's key or name."
+                )
+            )
         task = router.RouterTask(
             workflow=self._workflow,
             content=self._payload.content,

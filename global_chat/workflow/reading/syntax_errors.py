@@ -13,6 +13,11 @@ _UNREADABLE = re.compile(
 )
 _QUOTE = "If it is meant as text, put the whole value in quotes."
 
+_NO_ENTRY = (
+    "This line is no `key: value`.",
+    "Add the colon, or indent the line if it belongs to the text above.",
+)
+
 #: A part of the parser's complaint: what it means, and what helps.
 _MEANINGS: tuple[tuple[str, str, str], ...] = (
     (
@@ -33,11 +38,7 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ("scanning a tag", "`!` names a tag here.", _QUOTE),
     ("tag handle", "`!` names a tag here.", _QUOTE),
     ("quoted scalar", "A quotation mark opens here and is not closed.", "Close it."),
-    (
-        "could not find expected ':'",
-        "This line is no `key: value`.",
-        "Add the colon, or indent the line if it belongs to the text above.",
-    ),
+    ("could not find expected ':'", *_NO_ENTRY),
     (
         "did not find expected key",
         "The indentation does not fit the lines around it, or a quote or bracket is missing.",
@@ -84,14 +85,29 @@ def syntax_refusal(source: Source, error: Exception) -> InvalidWorkflow:
             "A tab stands where YAML wants spaces.",
             "Indent with spaces only.",
         )
+    if "mapping values are not allowed" in str(error) and _colons(source, offset) < 2:
+        # The line is in order; the parser read the one above it as the first half of its key.
+        return refusal(source, _start_of_text_above(source, line_start), *_NO_ENTRY)
     return refusal(source, offset, *_meaning(str(error), error))
 
 
+def _colons(source: Source, offset: int) -> int:
+    line = source.text[source.line_start(offset) : source.line_end(offset)]
+    return len(re.findall(r":(?=\s|$)", line))
+
+
+def _start_of_text_above(source: Source, line_start: int) -> int:
+    above = source.text[:line_start].rstrip()
+    start = source.line_start(len(above))
+    return start + len(above[start:]) - len(above[start:].lstrip())
+
+
 def _offset(source: Source, error: Any) -> int:
-    """Where the parser stopped, or where a quote opens that is never closed; the end of the text
-    when the parser does not say."""
+    """Where the parser stopped, or where the quote or key begins that it could not end; the end of
+    the text when the parser does not say."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if "quoted scalar" in str(error) and "unexpected" in str(error):
+    said = str(error)
+    if ("quoted scalar" in said and "unexpected" in said) or "expected ':'" in said:
         mark = getattr(error, "context_mark", None) or mark
     if mark is None:
         return len(source.text)
