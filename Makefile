@@ -12,9 +12,11 @@ help:  ## Print every target
 
 setup: $(VENV)/.ready  ## Make .venv with the command at .venv/bin/global-chat
 
-demo: setup  ## Run a whole misrouted turn, scripted: no key and no network needed
+demo: setup  ## Run a misrouted turn, scripted, and an offline one: no key and no network needed
 	$(BIN)/global-chat run --input payloads/emoji-banners.json \
 	  --script payloads/emoji-banners.script.yaml --output-dir tmp
+	@echo
+	$(BIN)/global-chat run --input payloads/page-size.json --backend offline --output-dir tmp
 
 test: $(VENV)/.ready-dev  ## Run the unit and service tests
 	$(BIN)/python -m pytest -q -n 2
