@@ -96,12 +96,16 @@ async def edits(turns: Turns, folder: Path, *, verbose: bool) -> None:
         counts[case["form"], verdict] += 1
         if verbose and verdict != "right":
             agents = " ".join(response.meta.agents) if verdict != "failed" else ""
-            print(f"  {verdict} {case['id']} [{agents}] {case['content'][:90]!r}\n    {text[:160]!r} {failures[:3]}")
+            print(
+                f"  {verdict} {case['id']} [{agents}] {case['content'][:90]!r}\n    {text[:160]!r} {failures[:3]}"
+            )
     for form in ("deterministic", "authoring", "question"):
         of_form = {verdict: n for (f, verdict), n in sorted(counts.items()) if f == form}
         total = sum(of_form.values())
         right = of_form.get("right", 0)
-        print(f"Edits, {form}: {right}/{total} exactly right ({right / max(total, 1):.2f}); {of_form}")
+        print(
+            f"Edits, {form}: {right}/{total} exactly right ({right / max(total, 1):.2f}); {of_form}"
+        )
     print(f"Wrong edits over all: {sum(n for (_, v), n in counts.items() if v == 'wrong')}")
 
 
@@ -118,7 +122,9 @@ async def logs(turns: Turns, folder: Path, *, verbose: bool) -> None:
         named = step in text or step.replace("-", " ").lower() in text.lower()
         good += named and bool(quoted)
         if verbose:
-            print(f"  {case['id']} step named: {named}, key lines quoted: {len(quoted)}/{len(case['key_lines'])}")
+            print(
+                f"  {case['id']} step named: {named}, key lines quoted: {len(quoted)}/{len(case['key_lines'])}"
+            )
     print(f"Logs: failing step and a proving line named in {good} of {len(cases)}")
 
 
@@ -135,16 +141,24 @@ async def measure(folder: Path, *, verbose: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measures the offline model.")
-    parser.add_argument("--cases", type=Path, help="a folder with edits.jsonl, logs.jsonl, workflows/")
-    parser.add_argument("--routing", action="store_true", help="cross-validate the router (a minute)")
+    parser.add_argument(
+        "--cases", type=Path, help="a folder with edits.jsonl, logs.jsonl, workflows/"
+    )
+    parser.add_argument(
+        "--routing", action="store_true", help="cross-validate the router (a minute)"
+    )
     parser.add_argument("--verbose", "-v", action="store_true")
     given = parser.parse_args()
     if given.cases is None or not given.cases.is_dir():
-        print("Edits and logs are skipped: --cases names no folder with edits.jsonl and logs.jsonl.")
+        print(
+            "Edits and logs are skipped: --cases names no folder with edits.jsonl and logs.jsonl."
+        )
     else:
         asyncio.run(measure(given.cases, verbose=given.verbose))
     if given.routing:
-        subprocess.run([sys.executable, str(ROOT / "training/router.py"), "--check", "--held-out"], check=True)
+        subprocess.run(
+            [sys.executable, str(ROOT / "training/router.py"), "--check", "--held-out"], check=True
+        )
 
 
 if __name__ == "__main__":

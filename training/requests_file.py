@@ -1,13 +1,13 @@
 """Reads the labelled requests: the plain-text files in `requests/` and JSON Lines.
 
-    == workflow.yaml [workflow=key] | open page      a step, `settings`, or nothing for the overview
-    < earlier request                                turns before the next request, oldest first
-    > earlier answer
-    + log, input_dataclip                            attachments of the next request
-    J the request                                    code of the open step (J:key for another step)
-    J~P the request                                  the planner would do as well
-    W the request                                    structure
-    P the request                                    planner
+== workflow.yaml [workflow=key] | open page      a step, `settings`, or nothing for the overview
+< earlier request                                turns before the next request, oldest first
+> earlier answer
++ log, input_dataclip                            attachments of the next request
+J the request                                    code of the open step (J:key for another step)
+J~P the request                                  the planner would do as well
+W the request                                    structure
+P the request                                    planner
 """
 
 from __future__ import annotations

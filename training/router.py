@@ -132,7 +132,12 @@ def outcome(row: Row, weights: Weights) -> Outcome:
     right = (said.destination, said.job_key) == (example.destination, example.job_key)
     accepted = right or said.destination in example.also_ok
     return Outcome(
-        example, right, accepted, said.chance, said.confidence, said.destination == example.destination
+        example,
+        right,
+        accepted,
+        said.chance,
+        said.confidence,
+        said.destination == example.destination,
     )
 
 
@@ -154,7 +159,9 @@ def calibration_error(outcomes: Sequence[Outcome], *, by_confidence: bool) -> fl
     said = [o.confidence / 5 if by_confidence else o.chance for o in outcomes]
     bins: dict[int, list[int]] = {}
     for i, chance in enumerate(said):
-        bins.setdefault(int(min(0.999, chance) * 10) if not by_confidence else round(chance * 5), []).append(i)
+        bins.setdefault(
+            int(min(0.999, chance) * 10) if not by_confidence else round(chance * 5), []
+        ).append(i)
     return sum(
         abs(sum(said[i] for i in b) - sum(outcomes[i].accepted for i in b)) / len(outcomes)
         for b in bins.values()
@@ -201,9 +208,15 @@ def report(title: str, outcomes: Sequence[Outcome]) -> str:
 
 def write(weights: Weights) -> None:
     lines = [
-        *("\t".join(("destination", n, *(f"{x:.3f}" for x in w))) for n, w in sorted(weights.destination.items())),
+        *(
+            "\t".join(("destination", n, *(f"{x:.3f}" for x in w)))
+            for n, w in sorted(weights.destination.items())
+        ),
         *(f"step\t{n}\t{w:.3f}" for n, w in sorted(weights.step.items())),
-        *("\t".join(("embedding", str(i), *(f"{x:.3f}" for x in w))) for i, w in enumerate(weights.embedding)),
+        *(
+            "\t".join(("embedding", str(i), *(f"{x:.3f}" for x in w)))
+            for i, w in enumerate(weights.embedding)
+        ),
         f"setting\tembedding_scale\t{weights.embedding_scale}",
         f"setting\tsharpness\t{weights.sharpness}",
     ]

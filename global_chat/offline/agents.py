@@ -101,7 +101,9 @@ def _task(content: str, code: str, blocks: dict[str, str]) -> CodeTask:
         content=content,
         code=code,
         key=key,
-        name=(step.name if step else "") or (focus["name"] if focus and focus["name"] else key) or "this step",
+        name=(step.name if step else "")
+        or (focus["name"] if focus and focus["name"] else key)
+        or "this step",
         adaptor=step.adaptor if step else "",
         documentation=blocks.get("adaptor", ""),
         steps=outline.steps,

@@ -12,7 +12,7 @@ from global_chat.model.seam import Block, ModelEvent, ModelRequest, Reply, TextP
 
 #: What `Reply.model` and the trace say, whatever model the settings name.
 MODEL_NAME = "offline"
-_PIECE = 48  # characters; a reader sees text arrive, and a listener is tried with several pieces
+_PIECE = 48  # characters, more for long texts; a reader sees text arrive, and a listener is tried with several pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,9 @@ def events(request: ModelRequest, said: Said) -> Iterator[ModelEvent]:
     content: list[Block] = []
     if said.text:
         content.append({"type": "text", "text": said.text})
-        for start in range(0, len(said.text), _PIECE):
-            yield TextPiece(said.text[start : start + _PIECE])
+        size = max(_PIECE, len(said.text) // 40)
+        for start in range(0, len(said.text), size):
+            yield TextPiece(said.text[start : start + size])
     for number, (name, arguments) in enumerate(said.calls):
         content.append(
             {"type": "tool_use", "id": _id(request, number), "name": name, "input": arguments}

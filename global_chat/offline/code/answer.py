@@ -32,9 +32,17 @@ COMMANDS: tuple[Callable[[CodeAsk], None], ...] = (
     literals.set_values,
     literals.new_value_by_kind,
 )
-_FIX = re.compile(r"\b(?:fix|repair|correct|make it work|solve|change|handle|turn it|corrige\w*|repare\w*|arregl\w+|corrij\w+|conserta\w*|rekebisha)\b")
+#: Without the one that goes by a value's kind alone, which only fits when the step is certain.
+SURE_COMMANDS = COMMANDS[:-1]
+_FIX = re.compile(
+    r"\b(?:fix|repair|correct|make it work|solve|change|handle|turn it|corrige\w*|repare\w*|arregl\w+|corrij\w+|conserta\w*|rekebisha)\b"
+)
 _WANTS_STARTER = re.compile(
-    r"\b(?:code|write|start\w*|starter|fill|implement|complete|skeleton|ecri\w+|code|escrib\w+|codigo|escrev\w+|andika|finish|do this)\b"
+    r"\b(?:code|write|start\w*|starter|fill|implement|complete|skeleton|ecri\w+|escrib\w+|codigo|escrev\w+|andika|finish|do this)\b"
+)
+_STARTER_WORDS = frozenset(
+    "write code the starter start fill in implement complete skeleton for this step please pls me a some first with just give us can you could draft empty its it of here job"
+    " ecris ecrire le du de cette etape svp escribe escribir el codigo de este paso por favor para escreve escrever o deste passo andika ya hatua hii tafadhali finish do one is to so that we i have something and".split()
 )
 _SAME = re.compile(r"\b(?:same|like|as in|comme|igual|como (?:en|no|na)|kama|similar)\b")
 
@@ -133,7 +141,8 @@ def _write(task: CodeTask, voice: Voice) -> CodeReply:
     """A starter, when code is asked for and nothing more exact is said."""
     plain = folded(task.content)
     ask = CodeAsk.read(task.content, "", task.steps, task.key)
-    exact = len(ask.masked.values) > 0 or len(words(ask.rest)) > 14
+    more = [w for w in words(ask.rest) if w not in _STARTER_WORDS]
+    exact = len(ask.masked.values) > 0 or len(more) > 1
     if not _WANTS_STARTER.search(plain) or exact:
         return CodeReply(voice.cannot("needs_code"))
     code = starter(task.name, task.adaptor, task.documentation)

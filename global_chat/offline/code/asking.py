@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..language.demands import demands
+from ..language.lexicon import has
 from ..language.literals import Literal
 from ..language.masking import Masked, mask
 from ..language.mentions import Named
+from ..language.schedules import read_schedule
 from .javascript import Code
 
 V = r"¤\d+"
@@ -39,7 +42,10 @@ class CodeAsk:
     @classmethod
     def read(cls, content: str, code: str, steps: Sequence[Named], focus: str) -> CodeAsk:
         ask = cls(mask(content, steps, numbers=True), Code(code), focus)
-        for match in re.finditer(r"(?:in |dans |en |no passo |na etapa |em |katika |kwenye )?§(?:\d+|t)(?:\s*:)?", ask.masked.norm):
+        for match in re.finditer(
+            r"(?:in |dans |en |no passo |na etapa |em |katika |kwenye )?§(?:\d+|t)(?:\s*:)?",
+            ask.masked.norm,
+        ):
             token = re.search(r"§(\d+|t)", match[0])
             if token and (token[1] == "t" or ask.masked.steps[int(token[1])].key == focus):
                 ask.claim(match)
@@ -85,13 +91,6 @@ class CodeAsk:
         return text
 
 
-_DEMAND = re.compile(
-    r"(?:^|[.,;:!?(\n]|\b(?:and|then|please|also|but|et|puis|aussi|mais|y|luego|tambien|pero|e|depois|tambem|mas|na|kisha|pia|can you|could you|should|must|to)\b)\s*(?:please |also |then |svp |por favor )?"
-    r"(?:add|insert|append|remove|delete|send|skip|log|print|throw|write|keep(?! (?:it|the rest|everything))|save|store|drop|filter|sort|round|convert|trim|map|put|set|change|replace|use|make|rename|retry|catch|wrap|ignore|check|move|count|collect|split|join|format|parse|handle|fetch|get|turn|mask|translate|call|include|exclude|take|limit"
-    r"|ajoute\w*|supprime\w*|enleve\w*|envoie\w*|ignore\w*|affiche\w*|ecri\w+|garde\w*|filtre\w*|trie\w*|mets|mettre|change\w*|remplace\w*|utilise\w*|renomme\w*|traduis\w*|calcule\w*"
-    r"|agreg\w+|anad\w+|quit\w+|elimin\w+|envia\w*|ignora\w*|muestra\w*|escrib\w+|guarda\w*|filtra\w*|ordena\w*|pon\w*|cambia\w*|reemplaz\w+|usa\w*|renombra\w*|traduc\w+"
-    r"|adicion\w+|acrescent\w+|remov\w+|apag\w+|tira\w*|manda\w*|escrev\w+|grav\w+|coloca\w*|muda\w*|troca\w*|substitu\w+|renomei\w+|traduz\w*|ongeza|ondoa|futa|tuma|weka|badilisha|tumia|andika)\b"
-)
 _REASON = re.compile(
     r"\b(?:because|since|otherwise|so that|that way|as (?!well|id\b|the id)|parce que|car|sinon|comme ca|porque|ya que|pues|para que|assim|ja que|kwa sababu|ili)\b[^.;\n]*|\([^()¤§]*\)"
 )
@@ -108,4 +107,7 @@ def is_idle(ask: CodeAsk) -> bool:
     rest = _NOTHING_ELSE.sub(" ", _REASON.sub(lambda m: ";" if "¤" not in m[0] else m[0], ask.rest))
     if re.search(r"§\d+|¤\d+", rest):
         return False
-    return not _DEMAND.search(re.sub(r"\s+", " ", rest).strip())
+    structural = any(has(c, rest) for c in ("trigger", "switch_on", "switch_off", "new_workflow"))
+    if structural or read_schedule(rest) is not None or (has("add", rest) and has("step", rest)):
+        return False
+    return not demands(rest)

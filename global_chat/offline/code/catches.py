@@ -19,18 +19,30 @@ _PLAIN = frozenset(("fn", "fnIf", "each", "cursor", "dataPath", "fields", "combi
 
 def remove_catch(ask: CodeAsk) -> None:
     """Take `.catch(...)` out, so that an error ends the step again."""
-    match = ask.first(rf"{_REMOVE}(?: (?:the|this|that|all|le|la|les|el|los|o|os|out))* {_CATCH}(?:es)?(?: out)?", rf"(?:without|no) (?:the |a |any )?{_CATCH}", rf"{_REMOVE} (?:the |el |le |o )?{V} out")
+    match = ask.first(
+        rf"{_REMOVE}(?: (?:the|this|that|all|le|la|les|el|los|o|os|out))* {_CATCH}(?:es)?(?: out)?",
+        rf"(?:without|no) (?:the |a |any )?{_CATCH}",
+        rf"{_REMOVE} (?:the |el |le |o )?{V} out",
+    )
     if match is None:
         return
     if re.search(V, match[0]) and ask.value(match[0]).value not in (".catch", "catch"):
         return
-    spots = [(chain, call) for call in ask.code.walk("call_expression") if (chain := _caught(ask.code, call))]
+    spots = [
+        (chain, call)
+        for call in ask.code.walk("call_expression")
+        if (chain := _caught(ask.code, call))
+    ]
     if not spots:
         raise Elsewhere
     replacements = [(ask.code.span(inner)[1], ask.code.span(call)[1], "") for inner, call in spots]
     ask.become(ask.code.with_replacements(replacements))
     ask.claim(match)
-    for extra in [*ask.find(r"(?:of|from|in|de|dans|en|do|da) (?:the code|this|here|aqui|ici)|i want (?:it|this) to fail[^.;]*|(?:it|this) (?:should|must) fail[^.;]*|when [^.;]*")]:
+    for extra in [
+        *ask.find(
+            r"(?:of|from|in|de|dans|en|do|da) (?:the code|this|here|aqui|ici)|i want (?:it|this) to fail[^.;]*|(?:it|this) (?:should|must) fail[^.;]*|when [^.;]*"
+        )
+    ]:
         ask.claim(extra)
     ask.say("removed_catch")
 
@@ -49,25 +61,39 @@ def add_catch(ask: CodeAsk) -> None:
     match = ask.first(rf"{_WISH}\b[^.;,¤§]*")
     if match is None:
         return
-    operations = [o for o in ask.code.operations() if ask.code.called(ask.code.first_call(o)) not in _PLAIN - {"each"}]
+    operations = [
+        o
+        for o in ask.code.operations()
+        if ask.code.called(ask.code.first_call(o)) not in _PLAIN - {"each"}
+    ]
     if len(operations) != 1:
         raise Refused("which_operation")
     operation = operations[0]
-    if any(_caught(ask.code, c) for c in ask.code.walk("call_expression") if c.start_byte >= operation.start_byte and c.end_byte <= operation.end_byte):
+    if any(
+        _caught(ask.code, c)
+        for c in ask.code.walk("call_expression")
+        if c.start_byte >= operation.start_byte and c.end_byte <= operation.end_byte
+    ):
         raise Refused("already_caught")
     ask.claim(match)
     lines = [*_kept(ask), "return state;"]
     end = ask.code.span(operation)[1]
     body = "".join(f"\n  {line}" for line in lines)
     ask.become(f"{ask.code.text[:end]}.catch((error, state) => {{{body}\n}}){ask.code.text[end:]}")
-    for extra in [*ask.find(r"(?:and |then |et |y |e |na |just )?(?:go on|continue|carry on|keep going|return state|do not (?:stop|fail)|continue[rz]?|sigue|seguir|continua\w*|endelea)\b[^.;]*|(?:the run|this|it|everything) (?:must|should|shall) not (?:stop|fail|kill|break|be red)[^.;]*|(?:if|when|quand|si|cuando|se|quando)\b[^.,;¤]*(?:down|fails?|doesn't|does not|refuses?|error\w*|not answer|red|echoue|falla|falha)[^.,;¤]*|(?:i )?(?:don't|dont|do not) want[^.,;¤]*")]:
+    for extra in [
+        *ask.find(
+            r"(?:and |then |et |y |e |na |just )?(?:go on|continue|carry on|keep going|return state|do not (?:stop|fail)|continue[rz]?|sigue|seguir|continua\w*|endelea)\b[^.;]*|(?:the run|this|it|everything) (?:must|should|shall) not (?:stop|fail|kill|break|be red)[^.;]*|(?:if|when|quand|si|cuando|se|quando)\b[^.,;¤]*(?:down|fails?|doesn't|does not|refuses?|error\w*|not answer|red|echoue|falla|falha)[^.,;¤]*|(?:i )?(?:don't|dont|do not) want[^.,;¤]*"
+        )
+    ]:
         ask.claim(extra)
     ask.say("added_catch", operation=ask.code.called(ask.code.first_call(operation)))
 
 
 def _kept(ask: CodeAsk) -> list[str]:
     """Where the error's message goes: a key of the state, the console, or both."""
-    keep = ask.first(rf"(?:keep|put|store|save|write|collect|garde[rz]?|mets|stocke[rz]?|enregistre[rz]?|guarda\w*|pon|guarda|grava|poe|coloca|hifadhi|weka) (?:the |le |la |el |o |its |his )?(?:error(?:'s)? )?(?:error|message|it|reason|erreur|mensaje|erro|mensagem|ujumbe|kosa)(?: message)? (?:in|on|to|under|into|as|dans|en|em|katika|kwenye) (?P<key>{V})")
+    keep = ask.first(
+        rf"(?:keep|put|store|save|write|collect|garde[rz]?|mets|stocke[rz]?|enregistre[rz]?|guarda\w*|pon|guarda|grava|poe|coloca|hifadhi|weka) (?:the |le |la |el |o |its |his )?(?:error(?:'s)? )?(?:error|message|it|reason|erreur|mensaje|erro|mensagem|ujumbe|kosa)(?: message)? (?:in|on|to|under|into|as|dans|en|em|katika|kwenye) (?P<key>{V})"
+    )
     lines = []
     if keep:
         key = ask.value(keep["key"]).value
@@ -75,7 +101,9 @@ def _kept(ask: CodeAsk) -> list[str]:
             raise Refused("not_understood")
         lines.append(f"{key} = error.message;")
         ask.claim(keep)
-    log = ask.first(r"(?:log|print|console|affiche|loggue|imprime|registra|mostra)\w* (?:the |le |la |el |o |only )?(?:error|message|it|erreur|mensaje|mensagem|erro)?(?:'s message| message)?")
+    log = ask.first(
+        r"(?:log|print|console|affiche|loggue|imprime|registra|mostra)\w* (?:the |le |la |el |o |only )?(?:error|message|it|erreur|mensaje|mensagem|erro)?(?:'s message| message)?"
+    )
     if log or not keep:
         lines.append("console.error(error.message);")
         if log:

@@ -44,9 +44,15 @@ def state_keys(code: Code) -> tuple[list[str], list[str]]:
 def _operation(code: Code, operation: Node) -> str:
     call = code.first_call(operation)
     arguments = call.child_by_field_name("arguments")
-    shown = [_argument(code, a) for a in arguments.named_children[:2]] if arguments is not None else []
+    shown = (
+        [_argument(code, a) for a in arguments.named_children[:2]] if arguments is not None else []
+    )
     text = f"`{code.called(call)}({', '.join(shown)})`"
-    chained = [name for name in (".then", ".catch") if f"){name}(" in code.of(operation).replace("\n", "").replace(" ", "")]
+    chained = [
+        name
+        for name in (".then", ".catch")
+        if f"){name}(" in code.of(operation).replace("\n", "").replace(" ", "")
+    ]
     return f"{text} {' '.join(f'`{name}`' for name in chained)}".strip()
 
 

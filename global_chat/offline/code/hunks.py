@@ -33,9 +33,7 @@ def edits_between(old: str, new: str) -> list[dict[str, Any]]:
     return edits if result == new else [_rewrite(new)]
 
 
-def _unique(
-    old: str, lines: list[str], place: tuple[int, int], new: str
-) -> dict[str, Any] | None:
+def _unique(old: str, lines: list[str], place: tuple[int, int], new: str) -> dict[str, Any] | None:
     start, end = place
     before, after = "", ""
     while True:

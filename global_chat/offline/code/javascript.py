@@ -74,7 +74,11 @@ class Code:
         found = []
         for statement in self.statements:
             inner = statement.named_children[0] if statement.named_children else None
-            if statement.type == "expression_statement" and inner and inner.type == "call_expression":
+            if (
+                statement.type == "expression_statement"
+                and inner
+                and inner.type == "call_expression"
+            ):
                 found.append(inner)
         return found
 

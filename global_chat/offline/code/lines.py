@@ -59,13 +59,17 @@ def _with_blank_line(text: str, start: int, end: int) -> Replacement:
 
 def remove_console(ask: CodeAsk) -> None:
     """Remove console lines: all of them, the first, the last, or the one that holds a text."""
-    match = ask.first(rf"{_REMOVE}{_ALL} (?P<which>first |second |third |last |premiere? |derniere? |primer[oa]? |ultim[oa] |primeir[oa] )?(?P<what>{_CONSOLE})(?: (?:out|away))?")
+    match = ask.first(
+        rf"{_REMOVE}{_ALL} (?P<which>first |second |third |last |premiere? |derniere? |primer[oa]? |ultim[oa] |primeir[oa] )?(?P<what>{_CONSOLE})(?: (?:out|away))?"
+    )
     if match is None or not _is_console(ask, match["what"]):
         return
     statements = console_statements(ask.code)
     if not statements:
         raise Elsewhere
-    about = ask.first(rf"(?:about|with|that (?:says|prints|logs|writes)|saying|qui (?:dit|affiche)|avec|que (?:dice|diz)|con|com) {V}")
+    about = ask.first(
+        rf"(?:about|with|that (?:says|prints|logs|writes)|saying|qui (?:dit|affiche)|avec|que (?:dice|diz)|con|com) {V}"
+    )
     if about:
         text = ask.value(about[0]).value
         statements = [s for s in statements if text in ask.code.of(s)]
@@ -74,7 +78,9 @@ def remove_console(ask: CodeAsk) -> None:
         statements = _picked(statements, match["which"].strip())
     if not statements:
         raise Elsewhere
-    ask.become(ask.code.with_replacements(removal_of(ask.code, ask.code.span(s)) for s in statements))
+    ask.become(
+        ask.code.with_replacements(removal_of(ask.code, ask.code.span(s)) for s in statements)
+    )
     ask.claim(match)
     _claim_scope(ask)
     ask.say("removed_console", count=str(len(statements)))
@@ -88,13 +94,19 @@ def _is_console(ask: CodeAsk, what: str) -> bool:
 
 
 def _picked(statements: list[Node], which: str) -> list[Node]:
-    index = {"second": 1, "third": 2, "last": -1}.get(which, -1 if re.match(r"dernier|ultim", which) else 0)
+    index = {"second": 1, "third": 2, "last": -1}.get(
+        which, -1 if re.match(r"dernier|ultim", which) else 0
+    )
     return statements[index : index + 1 or None] if -1 <= index < len(statements) else []
 
 
 def _claim_scope(ask: CodeAsk) -> None:
-    """"of the workflow", "in all steps", "here": where, which the caller has seen to."""
-    for extra in [*ask.find(r"(?:of|in|from|across|dans|de|du|en|em|do|da|katika|kwenye) (?:the |all |every |each |this |both |tou\w+ |les |la |le |el |los |las |os |as |o |a |tod\w+ |cada |kila )*(?:workflow|steps?|step's code|code|flow|flux|etapes?|pasos?|passos?|flujo|fluxo|hatua|logs?|messages?|banners?|places?)(?: (?:zote|please))?|everywhere|partout|here|§t")]:
+    """ "of the workflow", "in all steps", "here": where, which the caller has seen to."""
+    for extra in [
+        *ask.find(
+            r"(?:of|in|from|across|dans|de|du|en|em|do|da|katika|kwenye) (?:the |all |every |each |this |both |tou\w+ |les |la |le |el |los |las |os |as |o |a |tod\w+ |cada |kila )*(?:workflow|steps?|step's code|code|flow|flux|etapes?|pasos?|passos?|flujo|fluxo|hatua|logs?|messages?|banners?|places?)(?: (?:zote|please))?|everywhere|partout|here|§t"
+        )
+    ]:
         ask.claim(extra)
 
 
@@ -107,7 +119,10 @@ _KEPT = frozenset("→←↑↓↔⇒⇐▸▶■□●○◦►")
 
 def remove_emojis(ask: CodeAsk) -> None:
     """Remove emojis from strings and comments, with the blanks that they leave behind."""
-    match = ask.first(rf"{_REMOVE}{_ALL} {_EMOJI}|{_EMOJI}[^.;]{{0,40}}(?:must go|have to go|should go|go away|out|weg|get rid of them|remove them|doivent partir|fuera)", rf"hate{_ALL} {_EMOJI}[^.]*\. ?(?:get rid of them|remove them|take them out)")
+    match = ask.first(
+        rf"{_REMOVE}{_ALL} {_EMOJI}|{_EMOJI}[^.;]{{0,40}}(?:must go|have to go|should go|go away|out|weg|get rid of them|remove them|doivent partir|fuera)",
+        rf"hate{_ALL} {_EMOJI}[^.]*\. ?(?:get rid of them|remove them|take them out)",
+    )
     if match is None:
         return
     replacements = list(_emoji_removals(ask.code))
@@ -115,7 +130,11 @@ def remove_emojis(ask: CodeAsk) -> None:
         raise Elsewhere
     ask.become(ask.code.with_replacements(replacements))
     ask.claim(match)
-    for extra in [*ask.find(rf"(?:get rid of|remove|take out|drop) (?:them|those|these)|(?:in|from|of) (?:the |all |every )*(?:banners?|logs?|messages?|log (?:lines|messages))[^.;¤§]{{0,30}}")]:
+    for extra in [
+        *ask.find(
+            rf"(?:get rid of|remove|take out|drop) (?:them|those|these)|(?:in|from|of) (?:the |all |every )*(?:banners?|logs?|messages?|log (?:lines|messages))[^.;¤§]{{0,30}}"
+        )
+    ]:
         ask.claim(extra)
     _claim_scope(ask)
     ask.say("removed_emojis")
@@ -131,7 +150,9 @@ def _emoji_removals(code: Code) -> list[Replacement]:
                 continue
             first, last = start + match.start(), start + match.end()
             at_start, at_end = not text[: match.start()].strip(), not text[match.end() :].strip()
-            while last < end and code.text[last] == " " and (at_start or code.text[first - 1] == " "):
+            while (
+                last < end and code.text[last] == " " and (at_start or code.text[first - 1] == " ")
+            ):
                 last += 1
             while at_end and first > start and code.text[first - 1] == " ":
                 first -= 1
@@ -165,6 +186,8 @@ _POSITION_LAST = r"(?:just |right )?(?:before|above|avant|antes d[eo]l?|kabla ya
 _POSITION_FIRST = r"at the (?:very )?(?:top|beginning|start)|as the first (?:line|thing)|first thing|on top|au debut|en haut|al principio|no inicio|no topo|mwanzo\w*"
 _LOG = r"(?:add|put|insert|include|write|print|log|display|show|affiche[rz]?|ajoute[rz]?|mets|logue[rz]?|imprim(?:e|ir|a)|agreg(?:a|ar|ue)|anade|muestra|pon|registra|adiciona|acrescenta|imprime|mostra|coloca|ongeza|andika|onyesha)"
 
+_SHOW = r"(?:print|log|display|show|affiche[rz]?|logue[rz]?|imprim(?:e|ir|a)|muestra|registra|imprime|mostra|andika kwenye log|onyesha)"
+
 
 def add_console(ask: CodeAsk) -> None:
     """Add a console line whose text or expression the request gives."""
@@ -173,17 +196,30 @@ def add_console(ask: CodeAsk) -> None:
     if given:
         _insert(ask, given[0].rstrip(";") + ";")
         norm_start = next((i for i, p in enumerate(ask.masked.places) if p >= given.start()), 0)
-        norm_end = next((i for i, p in enumerate(ask.masked.places) if p >= given.end()), len(ask.masked.norm))
+        norm_end = next(
+            (i for i, p in enumerate(ask.masked.places) if p >= given.end()), len(ask.masked.norm)
+        )
         ask.claimed.append((norm_start, norm_end))
-        for extra in [*ask.find(rf"{_LOG}(?: an?| the| un| une| uma?)?(?: (?:console|log)?\s?(?:line|statement|call))?"), *ask.find(rf"{_POSITION_LAST}|{_POSITION_FIRST}")]:
+        for extra in [
+            *ask.find(
+                rf"{_LOG}(?: an?| the| un| une| uma?)?(?: (?:console|log)?\s?(?:line|statement|call))?"
+            ),
+            *ask.find(rf"{_POSITION_LAST}|{_POSITION_FIRST}"),
+        ]:
             ask.claim(extra)
         return
-    match = ask.first(rf"{_LOG} (?:also |out |the value of |the |aussi |tambien |tambem |la valeur de |el valor de |o valor de )*(?P<value>{V})(?= *(?:$|[.,;]|at the|a la fin|al final|no fim|before|avant|here|§|please|to the console|in the log|in (?:every|all|each)))")
+    match = ask.first(
+        rf"(?:{_SHOW}|{_LOG} (?:an? |the |une? |uma? |la |el )?(?:log|console)(?: line)?(?: with| saying| that says)?) (?:also |out |the value of |the |aussi |tambien |tambem |la valeur de |el valor de |o valor de )*(?P<value>{V})(?= *(?:$|[.,;]|at the|a la fin|al final|no fim|before|avant|here|§|please|to the console|in the log|in (?:every|all|each)))"
+    )
     if match is None:
         return
     value = ask.value(match["value"])
     expression = value.value
-    if re.fullmatch(r"(?:state|\$|Object|JSON)(?:\.[\w$?]+)+", expression) or value.kind == "identifier" and "." in expression:
+    if (
+        re.fullmatch(r"(?:state|\$|Object|JSON)(?:\.[\w$?]+)+", expression)
+        or value.kind == "identifier"
+        and "." in expression
+    ):
         start = ask.masked.places[match.start("value")]
         call = re.match(re.escape(expression) + r"(?:\((?:[^()]|\([^()]*\))*\))?", text[start:])
         expression = call[0] if call else expression
@@ -209,7 +245,9 @@ def _insert(ask: CodeAsk, line: str) -> None:
     code = ask.code
     if not Code(line).root.named_children or Code(line).broken:
         raise Refused("not_understood")
-    returns = [n for n in code.walk("return_statement") if re.match(r"return\s+(?:state\b|\{)", code.of(n))]
+    returns = [
+        n for n in code.walk("return_statement") if re.match(r"return\s+(?:state\b|\{)", code.of(n))
+    ]
     returns = [n for n in returns if _in_operation(code, n)]
     if re.search(_POSITION_FIRST, ask.masked.norm):
         body = next((n for n in code.walk("statement_block") if _in_operation(code, n)), None)

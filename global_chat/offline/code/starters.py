@@ -36,7 +36,7 @@ def starter(name: str, adaptor: str, documentation: str) -> str:
     """Code that runs in order, passes the state on, and says what is left to fill in."""
     operation = _fitting(name, operations_of(documentation))
     system = adaptor.rpartition("language-")[2].partition("@")[0] or "common"
-    head = f"// Starter for \"{name}\", written offline by rule: complete what is marked with TODO.\n"
+    head = f'// Starter for "{name}", written offline by rule: complete what is marked with TODO.\n'
     if operation is None or system == "common":
         return f"{head}fn(state => {{\n  // TODO: take what you need from state.data\n  return state;\n}});\n"
     called, parameters = operation
@@ -66,7 +66,9 @@ def _fitting(name: str, operations: list[tuple[str, list[str]]]) -> tuple[str, l
         for verb, spoken in _VERBS.items():
             if parts[:1] == [verb] and any(w in spoken for w in words):
                 score += 2
-        score += sum(1.5 for part in parts[1:] if any(w.rstrip("s") == part.rstrip("s") for w in words))
+        score += sum(
+            1.5 for part in parts[1:] if any(w.rstrip("s") == part.rstrip("s") for w in words)
+        )
         score += sum(1 for part in parts[:1] if part in words)
         if score > best_score:
             best, best_score = (called, parameters), score

@@ -30,8 +30,17 @@ def key_uses(code: Code) -> list[KeyUse]:
     """Every use of a key directly on the state: `state.x`, `$.x`, `'$.x[*]'`, `state['x']`, taken
     apart in `const { x } = state`, or put into a returned `{ ...state, x }`.
     """
-    found = [use for node in code.walk("member_expression", "subscript_expression") if (use := _access(code, node))]
-    found += [use for node, span, text in code.strings() if node.type == "string" for use in _in_path(span, text)]
+    found = [
+        use
+        for node in code.walk("member_expression", "subscript_expression")
+        if (use := _access(code, node))
+    ]
+    found += [
+        use
+        for node, span, text in code.strings()
+        if node.type == "string"
+        for use in _in_path(span, text)
+    ]
     found += [use for node in code.walk("object_pattern") for use in _taken_apart(code, node)]
     found += [use for node in code.walk("object") for use in _returned(code, node)]
     return sorted(found, key=lambda use: use.place)
@@ -61,7 +70,11 @@ def _is_target(node: Node) -> bool:
     if parent.type in ("assignment_expression", "augmented_assignment_expression"):
         left = parent.child_by_field_name("left")
         return left is not None and left.id == node.id
-    return parent.type == "unary_expression" and parent.text is not None and parent.text.startswith(b"delete")
+    return (
+        parent.type == "unary_expression"
+        and parent.text is not None
+        and parent.text.startswith(b"delete")
+    )
 
 
 def _in_path(span: Span, text: str) -> list[KeyUse]:
@@ -73,7 +86,11 @@ def _in_path(span: Span, text: str) -> list[KeyUse]:
 
 def _taken_apart(code: Code, node: Node) -> list[KeyUse]:
     parent = node.parent
-    value = parent.child_by_field_name("value") if parent and parent.type == "variable_declarator" else None
+    value = (
+        parent.child_by_field_name("value")
+        if parent and parent.type == "variable_declarator"
+        else None
+    )
     of_state = value is not None and value.type == "identifier" and code.of(value) == "state"
     if not of_state:
         return []
@@ -90,7 +107,11 @@ def _taken_apart(code: Code, node: Node) -> list[KeyUse]:
 
 
 def _returned(code: Code, node: Node) -> list[KeyUse]:
-    spreads = [c for c in node.named_children if c.type == "spread_element" and code.of(c).replace(" ", "") == "...state"]
+    spreads = [
+        c
+        for c in node.named_children
+        if c.type == "spread_element" and code.of(c).replace(" ", "") == "...state"
+    ]
     if not spreads:
         return []
     found = []
@@ -128,19 +149,29 @@ def _other_names(code: Code) -> bool:
     """Whether the whole state is given another name, as in `const s = state`."""
     for node in code.walk("variable_declarator"):
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is not None and value is not None and name.type == "identifier" and value.type == "identifier" and code.of(value) == "state":
+        if (
+            name is not None
+            and value is not None
+            and name.type == "identifier"
+            and value.type == "identifier"
+            and code.of(value) == "state"
+        ):
             return True
     return False
 
 
 def rename_state_key(ask: CodeAsk) -> None:
-    """"rename state.a to state.b": in this step, wherever the key of the state is meant."""
+    """ "rename state.a to state.b": in this step, wherever the key of the state is meant."""
     norm = ask.masked.norm
     if not re.search(r"¤\d+", norm):
         return
     claimed = list(ask.claimed)
     found = pairs(ask)
-    wanted = [(m, o, n) for m, o, n in found if o.value.startswith(("state.", "$.")) and o.value.count(".") == 1]
+    wanted = [
+        (m, o, n)
+        for m, o, n in found
+        if o.value.startswith(("state.", "$.")) and o.value.count(".") == 1
+    ]
     ask.claimed = claimed
     for match, old, new in wanted:
         key, name = old.value.partition(".")[2], new.value.removeprefix("state.").removeprefix("$.")
@@ -152,5 +183,9 @@ def rename_state_key(ask: CodeAsk) -> None:
         ask.become(text)
         ask.claim(match)
         ask.say("renamed_key", old=key, new=name)
-        for extra in [*ask.find(r"(?:in|dans|en|em|katika|wherever|where) (?:every|each|all|both|the|chaque|tou\w+|tod\w+|cada|los|las|os|as)?[^.;,]*(?:use[sd]?|steps?|etapes?|pasos?|passos?|hatua|workflow|it is|it's)\w*|wherever[^.;,]*|everywhere|partout|(?:what|but|the)[^.;]*(?:do not change|don't change|stays?|unchanged|remain\w*|as (?:it is|they are))[^.;]*|(?:do not|don't) (?:touch|change)[^.;]*")]:
+        for extra in [
+            *ask.find(
+                r"(?:in|dans|en|em|katika|wherever|where) (?:every|each|all|both|the|chaque|tou\w+|tod\w+|cada|los|las|os|as)?[^.;,]*(?:use[sd]?|steps?|etapes?|pasos?|passos?|hatua|workflow|it is|it's)\w*|wherever[^.;,]*|everywhere|partout|(?:what|but|the)[^.;]*(?:do not change|don't change|stays?|unchanged|remain\w*|as (?:it is|they are))[^.;]*|(?:do not|don't) (?:touch|change)[^.;]*"
+            )
+        ]:
             ask.claim(extra)

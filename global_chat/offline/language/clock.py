@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from .numbers import number_pattern, value_of
 
 _N = number_pattern()
-_MORNING = r"in the morning|morning|am|a\.m\.?|du matin|matin|de la manana|por la manana|da manha|manha"
+_MORNING = (
+    r"in the morning|morning|am|a\.m\.?|du matin|matin|de la manana|por la manana|da manha|manha"
+)
 _DAWN = r"de la madrugada|da madrugada|before dawn"
-_AFTERNOON = r"in the afternoon|afternoon|pm|p\.m\.?|de l'apres-midi|de la tarde|por la tarde|da tarde"
+_AFTERNOON = (
+    r"in the afternoon|afternoon|pm|p\.m\.?|de l'apres-midi|de la tarde|por la tarde|da tarde"
+)
 _EVENING = r"in the evening|evening|tonight|du soir|soir"
 _NIGHT = r"in the night|at night|night|de la nuit|de la noche|por la noche|da noite|noite"
 _PERIOD = rf"(?P<period>{_MORNING}|{_DAWN}|{_AFTERNOON}|{_EVENING}|{_NIGHT})(?!\w)"
@@ -37,7 +41,9 @@ _ENGLISH_PARTS = re.compile(
     rf"(?<!\w)(?P<part>half|quarter|{_N}(?: minutes?)?) (?P<way>past|after|to|before) (?P<hour>{_N})"
     rf"(?: o'?clock)?(?:,? {_PERIOD})?"
 )
-_DIGITAL = re.compile(rf"(?<![\d:.,])(?P<hour>\d{{1,2}})[:.h](?P<minute>\d{{2}})(?![\d:])(?: ?{_PERIOD})?")
+_DIGITAL = re.compile(
+    rf"(?<![\d:.,])(?P<hour>\d{{1,2}})[:.h](?P<minute>\d{{2}})(?![\d:])(?: ?{_PERIOD})?"
+)
 _HOURS = re.compile(
     rf"(?<![\w.])(?P<hour>{_N}) ?(?:h(?![a-z])|hrs?|heures?|horas?|uhr|o'?clock|en punto)"
     rf"(?P<more>{_HALF}| et quart| y cuarto| e um quarto| moins le quart| menos (?:un )?cuarto| menos um quarto)?"

@@ -23,11 +23,11 @@ _WORKING = (
     r"|en semaine|dias? (?:habiles|laborables?|de semana)|entre semana|dias? uteis|siku za (?:kazi|wiki)"
     r"|werktags?"
 )
-_WEEKEND = (
-    r"week-?ends?|week ends?|fin(?:es)? de semana|fi(?:m|ns) de semana|wikendi|mwisho wa wiki|wochenenden?"
-)
+_WEEKEND = r"week-?ends?|week ends?|fin(?:es)? de semana|fi(?:m|ns) de semana|wikendi|mwisho wa wiki|wochenenden?"
 _TO = r"\s*(?:-|–|to|through|thru|till|until|au|a|ao|hasta|ate|hadi|mpaka|bis)\s*"
-_RANGE = re.compile(rf"(?<!\w)(?P<from>{_ANY_DAY})(?:{_TO})(?:el |la |le |o )?(?P<to>{_ANY_DAY})(?!\w)")
+_RANGE = re.compile(
+    rf"(?<!\w)(?P<from>{_ANY_DAY})(?:{_TO})(?:el |la |le |o )?(?P<to>{_ANY_DAY})(?!\w)"
+)
 _SINGLE = re.compile(rf"(?<!\w)(?:{_DAY})(?!\w)")
 _SET = re.compile(rf"(?<!\w)(?:(?P<work>{_WORKING})|(?P<end>{_WEEKEND}))(?!\w)")
 _INCLUDED = re.compile(
@@ -35,7 +35,7 @@ _INCLUDED = re.compile(
 )
 _EXCEPT = re.compile(
     r"(?:except|but not|not|no|never|sauf|excepto|exceto|menos|salvo|isipokuwa|ausser|don't run|do not run"
-    r"|pas|without|skip(?:ping)?|leave out)\s+(?:on\s+|at\s+|in\s+|during\s+|for\s+|le\s+|les\s+|la\s+|los\s+|el\s+"
+    r"|pas|without|skip(?:ping)?|leave out|(?:don't|do not|doesn't|does not|never|should not|shouldn't|must not|mustn't|ne|n'|nao|usi\w*|not|no)(?:\s+\w+){1,3}?)\s+(?:on\s+|at\s+|in\s+|during\s+|for\s+|le\s+|les\s+|la\s+|los\s+|el\s+"
     r"|aos?\s+|as\s+|os\s+|nos?\s+|the\s+|en\s+|kwa\s+|pendant\s+)*$"
 )
 _N = number_pattern()
@@ -104,7 +104,9 @@ def find_days(plain: str) -> Days:
         note({1, 2, 3, 4, 5} if match["work"] else {0, 6}, *match.span())
     for match in _SINGLE.finditer(plain):
         if not any(s <= match.start() < e for s, e in spans):
-            joined = excluded and re.fullmatch(r"\s*(?:,|and|et|y|e|na|or|ou|o)\s*", plain[spans[-1][1] : match.start()])
+            joined = excluded and re.fullmatch(
+                r"\s*(?:,|and|et|y|e|na|or|ou|o)\s*", plain[spans[-1][1] : match.start()]
+            )
             if joined:
                 excluded.add(_number(match[0]))
                 spans.append(match.span())

@@ -43,7 +43,8 @@ def squeezed(text: str) -> str:
     return "".join(c for c in folded(composed(text)) if unicodedata.category(c)[0] in "LMN")
 
 
-def name_words(name: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def name_words(name: str) -> tuple[str, ...]:
     """The words of a step's name or key; `camelCase` counts as two."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", composed(name))
-    return [word for part in _WORD.findall(folded(apart)) for word in part.split("'")]
+    return tuple(word for part in _WORD.findall(folded(apart)) for word in part.split("'"))

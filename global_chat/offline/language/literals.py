@@ -9,19 +9,35 @@ from typing import Literal as OneOf
 Kind = OneOf["quoted", "url", "email", "path", "identifier", "version", "clock", "number"]
 
 _PATTERNS: tuple[tuple[Kind, str], ...] = (
-    ("quoted", r"`(?P<q1>[^`\n]+)`|\"(?P<q2>[^\"\n]*)\"|“(?P<q3>[^”\n]*)”|«\s?(?P<q4>[^»\n]*?)\s?»"),
+    (
+        "quoted",
+        r"`(?P<q1>[^`\n]+)`|\"(?P<q2>[^\"\n]*)\"|“(?P<q3>[^”\n]*)”|«\s?(?P<q4>[^»\n]*?)\s?»",
+    ),
     ("quoted", r"(?<![^\W_])'(?P<q5>[^'\n]*)'(?![^\W_])|‘(?P<q6>[^’\n]*)’(?![^\W_])"),
     ("url", r"https?://[^\s,;\"'`<>«»)]*[^\s,;\"'`<>«»).?!:]"),
+    (
+        "version",
+        r"(?:@openfn/language-|language-)?[a-z][\w-]*@\d+\.\d+\.\d+(?:-[\w.]+)?(?![\w.]*\w)",
+    ),
     ("email", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-    ("version", r"(?:@openfn/language-[\w-]+@[\w.-]+|(?<![\w.])v?\d+\.\d+\.\d+(?:-[\w.]+)?(?![\w.]*\w))"),
+    (
+        "version",
+        r"(?:@openfn/language-[\w-]+@[\w.-]+|(?<![\w.])v?\d+\.\d+\.\d+(?:-[\w.]+)?(?![\w.]*\w))",
+    ),
     ("clock", r"(?<!\w)\d{1,2}:\d{2}(?!\w)"),
     ("path", r"(?<![\w/])/[\w.{}$-]+(?:/[\w.{}$-]+)*/?(?![\w/])"),
     ("identifier", r"\$?(?<![\w.])[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+(?:\[[^\]\s]*\])*"),
     ("identifier", r"(?<![\w$])\$[A-Za-z_.][\w.]*"),
     ("identifier", r"(?<![\w-])(?!\d+[a-z]+\b)(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{6,}(?![\w-])"),
-    ("identifier", r"(?<!\w)[A-Za-z_][\w]*(?:_[\w]+|[a-z][A-Z]\w*|[A-Za-z]\d\w*|\d[A-Za-z]\w*)(?!\w)"),
+    (
+        "identifier",
+        r"(?<!\w)[A-Za-z_][\w]*(?:_[\w]+|[a-z][A-Z]\w*|[A-Za-z]\d\w*|\d[A-Za-z]\w*)(?!\w)",
+    ),
     ("identifier", r"(?<!\w)\w+/\w+(?:/\w+)*(?!\w)"),
-    ("number", r"(?<![\w.,-])-?\d{1,3}(?:[  ,]\d{3})+(?![\w.,]?\d)|(?<![\w.])-?\d+(?:[.,]\d+)?(?![\w]|[.,]\d)"),
+    (
+        "number",
+        r"(?<![\w.,-])-?\d{1,3}(?:[  ,]\d{3})+(?![\w.,]?\d)|(?<![\w.])-?\d+(?:[.,]\d+)?(?![\w]|[.,]\d)",
+    ),
 )
 
 

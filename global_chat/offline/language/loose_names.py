@@ -42,7 +42,9 @@ def _by_place(plain: str, steps: Sequence[Named]) -> Iterator[Mention]:
         for match in re.finditer(pattern, plain):
             if index < len(steps):
                 yield Mention(steps[index].key, *match.span(), exact=False)
-    for match in re.finditer(rf"(?<!\w){_NOUN} (?:no\.? ?|number |numero |#)?(\d+)(?!\w|[.:]\d)", plain):
+    for match in re.finditer(
+        rf"(?<!\w){_NOUN} (?:no\.? ?|number |numero |#)?(\d+)(?!\w|[.:]\d)", plain
+    ):
         if 1 <= int(match[1]) <= len(steps):
             yield Mention(steps[int(match[1]) - 1].key, *match.span(), exact=False)
         yield from _more_numbers(plain, match.end(), steps)

@@ -9,7 +9,7 @@ piece of code. Everything else is folded. Places lead back to the user's own wor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from .folding import composed, folded
@@ -27,7 +27,7 @@ _THIS = re.compile(
     r"|est[ea] (?:paso|etapa|job)|est[ea] (?:passo|etapa)|hatua hii|(?:dieser|diesen|diesem) schritt)(?!\w)"
 )
 _THIS_BARE = re.compile(
-    r"(?<!\w)(?:(?:before|after|to|into|from|at|reach|towards) (?:here|this)|(?:avant|apres) ca|(?:antes|despues) de (?:este|esto)|depois deste|antes deste"
+    r"(?<!\w)(?:(?:before|after|to|into|from|at|reach|towards|between) (?:here|this)(?! (?:path|edge|workflow|flow|condition|adapt\w+|trigger|code|file|field))|(?:avant|apres) ca|(?:antes|despues) de (?:este|esto)|depois deste|antes deste"
     r"|here)(?!\w)"
 )
 _KEPT_QUOTES = ("quoted", "url", "email", "path", "identifier", "version")
@@ -59,17 +59,30 @@ class Masked:
 
 
 def mask(
-    content: str, steps: Sequence[Named], *, loose: bool = True, numbers: bool = False
+    content: str,
+    steps: Sequence[Named],
+    *,
+    loose: bool = True,
+    numbers: bool = False,
+    plain_words: Container[str] = (),
 ) -> Masked:
     """Replace names and values by tokens. `loose` also takes parts of names that are sure enough;
-    with `numbers`, numbers are values too.
+    with `numbers`, numbers are values too. Words in `plain_words` (folded), such as the names of
+    systems, stay words although they look like code.
     """
     text = composed(content).strip()
     kinds = (*_KEPT_QUOTES, "number") if numbers else _KEPT_QUOTES
-    literals = [item for item in find_literals(text) if item.kind in kinds]
+    literals = [
+        item
+        for item in find_literals(text)
+        if item.kind in kinds
+        and not (item.kind == "identifier" and folded(item.value) in plain_words)
+    ]
     mentions = exact_mentions(text, steps)
     mentions = [m for m in mentions if not _inside_sentence(m, literals)]
-    literals = [i for i in literals if not any(i.start < m.end and m.start < i.end for m in mentions)]
+    literals = [
+        i for i in literals if not any(i.start < m.end and m.start < i.end for m in mentions)
+    ]
     if loose:
         taken = [(m.start, m.end) for m in mentions] + [(i.start, i.end) for i in literals]
         mentions += loose_mentions(text, steps, taken)
@@ -116,7 +129,9 @@ def _built(text: str, mentions: Sequence[Mention], literals: Sequence[Literal]) 
 def _widened(plain: str, mention: Mention) -> tuple[int, int]:
     """The mention with its article, its "step" and its quotation marks."""
     start, end = mention.start, mention.end
-    while start > 0 and end < len(plain) and plain[start - 1] in "\"'`“«‘" and plain[end] in "\"'`”»’":
+    while (
+        start > 0 and end < len(plain) and plain[start - 1] in "\"'`“«‘" and plain[end] in "\"'`”»’"
+    ):
         start, end = start - 1, end + 1
     before = re.search(r"(?<!\w)" + _BEFORE, plain[:start])
     if before and before[0].strip():

@@ -55,7 +55,7 @@ def exact_mentions(text: str, steps: Sequence[Named]) -> list[Mention]:
     plain = folded(composed(text))
     keys_of: dict[tuple[str, ...], set[str]] = {}
     for step in steps:
-        for words in {tuple(name_words(step.key)), tuple(name_words(step.name))}:
+        for words in {name_words(step.key), name_words(step.name)}:
             if words:
                 keys_of.setdefault(words, set()).add(step.key)
     found: list[Mention] = []
@@ -83,9 +83,10 @@ def partial_mentions(text: str, steps: Sequence[Named]) -> list[Mention]:
     """Steps that some words of `text` point at, although no full name stands there; best first."""
     plain = folded(composed(text))
     tokens = [(m[0], m.start(), m.end()) for m in re.finditer(r"[^\W_]+", plain)]
+    shares: dict[str, int] = {}
     found = []
     for step in steps:
-        own = _own_words(step, steps)
+        own = _own_words(step, steps, shares)
         hits = [(w, t) for w in own for t in tokens if alike(w, t[0])]
         if not hits:
             continue
@@ -97,14 +98,19 @@ def partial_mentions(text: str, steps: Sequence[Named]) -> list[Mention]:
     return sorted(found, key=lambda m: -m.weight)
 
 
-def _own_words(step: Named, steps: Sequence[Named]) -> dict[str, float]:
-    """The words of a step's name and what each says about it: less when other steps have it."""
+def _own_words(step: Named, steps: Sequence[Named], shares: dict[str, int]) -> dict[str, float]:
+    """The words of a step's name and what each says about it: less when other steps have it.
+
+    `shares` remembers how many steps have a word.
+    """
     words = set(name_words(step.name)) | set(name_words(step.key))
     weights = {}
     for word in words:
         if len(word) < 3 and not word.isdigit():
             continue
-        shared = sum(_has_word(other, word) for other in steps)
+        if word not in shares:
+            shares[word] = sum(_has_word(other, word) for other in steps)
+        shared = shares[word]
         weights[word] = (0.25 if word in _COMMON else 1.0) / (shared * shared)
     return weights
 

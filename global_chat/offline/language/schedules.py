@@ -22,7 +22,9 @@ _INTERVAL = re.compile(
     rf"(?<!\w){_EVERY}\s+(?:(?P<n>{_N}|other|second|half(?: an?)?|demi-?|media|meia)\s*-?\s*)?"
     rf"(?P<unit>{_MINUTE}|{_HOUR}|{_DAY}|week|semaines?|semanas?|wiki|months?|mois|mes(?:es)?|mwezi|quarter|trimestres?)(?!\w)"
 )
-_KILA = re.compile(rf"(?<!\w)kila\s+(?P<unit>dakika|saa|masaa)\s+(?P<n>{_N})(?!\w)(?!\s+(?:asubuhi|usiku|jioni|mchana))")
+_KILA = re.compile(
+    rf"(?<!\w)kila\s+(?P<unit>dakika|saa|masaa)\s+(?P<n>{_N})(?!\w)(?!\s+(?:asubuhi|usiku|jioni|mchana))"
+)
 _TIMES = re.compile(
     rf"(?<!\w)(?P<n>once|twice|thrice|une fois|deux fois|una vez|dos veces|uma vez|duas vezes|mara moja|mara mbili|{_N} (?:times|fois|veces|vezes)|mara {_N})"
     rf"\s+(?:an?|per|each|every|par|al|a la|por|ao|a|kwa|in an?)\s+(?P<unit>{_HOUR}|{_DAY}|week|semaine|semana|wiki|month|mois|mes|mwezi)(?!\w)"
@@ -38,12 +40,16 @@ _WORDS: tuple[tuple[str, str], ...] = (
 _BETWEEN = re.compile(
     rf"(?:between|from|entre|de|kati ya)\s+(?P<a>\d{{1,2}})(?::00|h)?\s*(?P<ap>am|pm)?\s*(?:and|to|et|a|y|e|na|until|till)\s+(?P<b>\d{{1,2}})(?::00|h)?\s*(?P<bp>am|pm)?(?!\w)"
 )
-_AT_MINUTE = re.compile(r"(?:at|a la|au|no|en el)?\s*(?:minute|minuto|dakika ya)\s+(?P<m>\d{1,2})(?!\w)|(?P<m2>\d{1,2}) (?:minutes )?past (?:the|each|every) hour")
+_AT_MINUTE = re.compile(
+    r"(?:at|a la|au|no|en el)?\s*(?:minute|minuto|dakika ya)\s+(?P<m>\d{1,2})(?!\w)|(?P<m2>\d{1,2}) (?:minutes )?past (?:the|each|every) hour"
+)
 _ADD = re.compile(r"(?<!\w)(?:also|as well|too|additionally|aussi|tambien|tambem|pia|auch)(?!\w)")
 _ZONE = re.compile(
     r"(?<!\w)(?:(?:utc|gmt)\s*[+-]\s*\d+|[a-z]+ time(?! zone)|eat|cat|wat|local time|heure (?:locale|de \w+)|hora (?:local|de \w+)|timezone|time zone)(?!\w)"
 )
-_ZONE_FINE = re.compile(r"(?:this|every|each|the|same|right|run|start|long|at|any|real|first|what|one|last|some|of|night|it|a|day|all|in|next|on|down|up|over|full|half|spare|no|our) time|hora de la")
+_ZONE_FINE = re.compile(
+    r"(?:this|every|each|the|same|right|run|start|long|at|any|real|first|what|one|last|some|of|night|it|a|day|all|in|next|on|down|up|over|full|half|spare|no|our) time|hora de la"
+)
 _STOP = r"(?!\b(?:run|make|start|set|it|should|please|use|let|put|que|tourne|corra|ponlo|demarre|corre|iwe|but|pero|mais|mas|lakini)\b)"
 _REST = rf"\s+(?P<rest>(?:{_STOP}[^,.;:()])*)"
 #: What is given up: « au lieu de », "no longer"; and "not" before how often ("not every Monday").
@@ -88,7 +94,9 @@ def read_schedule(plain: str, current: str | None = None, *, bare: bool = False)
         if hour is not None and hour <= 24:
             times = [Time(hour % 24, 0, *number.span())]
     if not (every or times or days.weekdays or days.excluded or days.month_days or at_minute):
-        return Schedule(None, "unclear time") if days.unclear or mentions_unclear_time(plain) else None
+        return (
+            Schedule(None, "unclear time") if days.unclear or mentions_unclear_time(plain) else None
+        )
     rest = _blank(rest, (*((t.start, t.end) for t in times), *swahili_times(rest)))
     problem = _problem(plain, days, every)
     if problem:
@@ -108,7 +116,12 @@ def _on_24(hour: str, half: str | None) -> int:
 def _without_times(match: re.Match[str]) -> str:
     """A denied clause is blanked when it speaks of time; otherwise it says something else."""
     rest = match["rest"]
-    timely = find_times(rest) or _interval(rest) or find_days(rest).spans or re.fullmatch(r"\s*\d+\s*", rest)
+    timely = (
+        find_times(rest)
+        or _interval(rest)
+        or find_days(rest).spans
+        or re.fullmatch(r"\s*\d+\s*", rest)
+    )
     return " " * len(match[0]) if timely else match[0]
 
 
@@ -208,7 +221,9 @@ def _composed(asked: _Asked, current: str | None) -> str | None:
     if unit in ("minute", "hour"):
         if asked.times and not asked.hours and not (unit == "hour" and number == 1):
             return _listed(asked, weekday if not asked.every else "*", day="*")
-        minute = str(asked.minute or 0) if unit == "hour" else (f"*/{number}" if number > 1 else "*")
+        minute = (
+            str(asked.minute or 0) if unit == "hour" else (f"*/{number}" if number > 1 else "*")
+        )
         hour = "*" if unit == "minute" or number == 1 else f"*/{number}"
         if asked.hours:
             first, last = asked.hours

@@ -17,6 +17,8 @@ _SETS = {language: frozenset(text.split()) for language, text in _TELLING.items(
 def language_of(text: str) -> str:
     """`en`, `fr`, `es`, `pt` or `sw`; English when nothing else is clearly more likely."""
     found = words(text)
-    scores = {language: sum(word in telling for word in found) for language, telling in _SETS.items()}
+    scores = {
+        language: sum(word in telling for word in found) for language, telling in _SETS.items()
+    }
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] > scores["en"] else "en"

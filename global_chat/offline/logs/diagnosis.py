@@ -8,11 +8,17 @@ from dataclasses import dataclass
 
 from .lines import LogLine, RunLog, StepRun
 
-_MESSAGE = re.compile(r"[\"']?(?:message|reason|detail|details|description|value|errorMessage|hint|error_description|diagnostics)[\"']?\s*:\s*[\"'`]")
-_TOKEN = re.compile(r"`([^`\s]+)`|\"([^\"\s]{4,})\"|'([^'\s]{4,})'|\b([a-z]+[A-Z]\w{2,})\b|\b(\d{5,})\b|\b([A-Za-z]+_[\w]+)\b|\b(\d{4}-\d\d-\d\d[T ][\d:.]+Z?)\b")
+_MESSAGE = re.compile(
+    r"[\"']?(?:message|reason|detail|details|description|value|errorMessage|hint|error_description|diagnostics)[\"']?\s*:\s*[\"'`]"
+)
+_TOKEN = re.compile(
+    r"`([^`\s]+)`|\"([^\"\s]{4,})\"|'([^'\s]{4,})'|\b([a-z]+[A-Z]\w{2,})\b|\b(\d{5,})\b|\b([A-Za-z]+_[\w]+)\b|\b(\d{4}-\d\d-\d\d[T ][\d:.]+Z?)\b"
+)
 _TIME = re.compile(r"\b(?:date|time|datetime|future|period|expired?)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b\d+(?:\.\d+)? ?[mg]b\b", re.IGNORECASE)
-_GENERIC = re.compile(r"Bad Request|Invalid Submission|Request failed with status code|status: fail|state\.errors")
+_GENERIC = re.compile(
+    r"Bad Request|Invalid Submission|Request failed with status code|status: fail|state\.errors"
+)
 _MEMORY = re.compile(r"memory|heap|OOM|out of memory", re.IGNORECASE)
 _MOST_LINES = 9
 
@@ -51,7 +57,9 @@ def _answered_later(run: StepRun, line: LogLine) -> bool:
 
 def _main_error(errors: list[LogLine], refused: list[LogLine], messages: list[LogLine]) -> str:
     """The line that says most about what went wrong."""
-    named = [x.text for x in errors if re.search(r"\b[A-Z]\w*(?:Error|Exception)\b|exceeded", x.text)]
+    named = [
+        x.text for x in errors if re.search(r"\b[A-Z]\w*(?:Error|Exception)\b|exceeded", x.text)
+    ]
     if messages and (not named or any(_GENERIC.search(text) for text in named)):
         return messages[0].text
     for text in (*named, *(x.text for x in errors), *(x.text for x in refused)):
@@ -64,7 +72,10 @@ def _bare(text: str) -> str:
     text = re.sub(r"^[\d:.TZ\-\s]*(?:\[\w+(?:/\w+)?\])?\s*[^\w\s\"'{\[(]*\s*", "", text).strip()
     value = _MESSAGE.search(text)
     if value:
-        inside = re.search(r"(?:message|reason|detail\w*|description|value|diagnostics)[\"']?\s*:\s*[\"'`](.*?)[\"'](?:\s*[,}\]]|\s*$)", text)
+        inside = re.search(
+            r"(?:message|reason|detail\w*|description|value|diagnostics)[\"']?\s*:\s*[\"'`](.*?)[\"'](?:\s*[,}\]]|\s*$)",
+            text,
+        )
         text = inside[1] if inside else text
     return text
 
@@ -74,7 +85,10 @@ def _kind(main: str, refused: list[LogLine], run: StepRun) -> str:
     text = " ".join(x.text for x in run.lines if x.is_error)
     if re.search(r"OOM|memory|heap out", text):
         return "memory"
-    if re.search(r"(?:Cannot read properties of|undefined is not|is not a function|is not iterable|is not defined)", text):
+    if re.search(
+        r"(?:Cannot read properties of|undefined is not|is not a function|is not iterable|is not defined)",
+        text,
+    ):
         return "undefined"
     codes = {x.status for x in refused}
     if codes & {401, 403}:
@@ -83,9 +97,13 @@ def _kind(main: str, refused: list[LogLine], run: StepRun) -> str:
         return "not_found"
     if codes & {429}:
         return "rate"
-    if any(code and code >= 500 for code in codes) or re.search(r"ETIMEDOUT|ECONNREFUSED|ENOTFOUND|ECONNRESET|socket hang up|timed? ?out|EAI_AGAIN", text):
+    if any(code and code >= 500 for code in codes) or re.search(
+        r"ETIMEDOUT|ECONNREFUSED|ENOTFOUND|ECONNRESET|socket hang up|timed? ?out|EAI_AGAIN", text
+    ):
         return "server"
-    if codes or re.search(r"\b4\d\d\b|violates|does not exist|duplicate key|refused|rejected", main):
+    if codes or re.search(
+        r"\b4\d\d\b|violates|does not exist|duplicate key|refused|rejected", main
+    ):
         return "rejected"
     return "code"
 
@@ -113,7 +131,14 @@ def _proof(
     take(_distinct(messages), 2)
     take(refused[-1:], 1)
     take([x for x in errors if x.text != main], 1)
-    take([x for x in run.lines if re.search(r"\brequest\b(?! body)|\bbody:?\s*\S", x.text) and x not in refused], 1)
+    take(
+        [
+            x
+            for x in run.lines
+            if re.search(r"\brequest\b(?! body)|\bbody:?\s*\S", x.text) and x not in refused
+        ],
+        1,
+    )
     if kind == "memory":
         take([x for x in reversed(run.lines) if x.request and _SIZE.search(x.text)], 1)
         take([x for x in run.lines if x.request], 1)
@@ -135,7 +160,11 @@ def _before(log: RunLog, run: StepRun) -> list[LogLine]:
     """What the step before got from outside: when data is missing here, it was missing there."""
     index = next((i for i, other in enumerate(log.runs) if other is run), 0)
     for earlier in reversed(log.runs[:index]):
-        answers = [x for x in earlier.lines if x.request or re.search(r"response (?:body|headers?)|rows|records|read", x.text)]
+        answers = [
+            x
+            for x in earlier.lines
+            if x.request or re.search(r"response (?:body|headers?)|rows|records|read", x.text)
+        ]
         answers = [x for x in answers if "Starting" not in x.text and "Completed" not in x.text]
         if answers:
             bodies = [x for x in answers if "body" in x.text]
@@ -147,11 +176,15 @@ def _related(log: RunLog, run: StepRun, main: str, messages: list[LogLine]) -> l
     """Lines that hold a value or a field which the error names, or a value beside such a field."""
     seeds = " ".join([main, *(x.text for x in messages[:2])])
     tokens = _tokens(seeds)
-    fields = [x for x in run.lines if not x.is_stack and tokens & _tokens(x.text) and x.text not in seeds]
+    fields = [
+        x for x in run.lines if not x.is_stack and tokens & _tokens(x.text) and x.text not in seeds
+    ]
     values = {t for x in fields for t in _tokens(x.text) if re.match(r"\d{4}-\d\d-\d\d", t)}
     common = Counter(t for x in log.lines for t in _tokens(x.text))
     wanted = {t for t in tokens | values if common[t] <= 12}
-    found = [x for x in log.lines if wanted & _tokens(x.text) and not x.is_stack and x.text not in seeds]
+    found = [
+        x for x in log.lines if wanted & _tokens(x.text) and not x.is_stack and x.text not in seeds
+    ]
     if _TIME.search(seeds):
         found += [x for x in run.lines if re.match(r"\s+date:", x.text)]
     return _distinct(sorted(set(found), key=lambda x: (x.step != run.name, x.number)))

@@ -28,7 +28,7 @@ _THIS = re.compile(
 _THIS_ADAPTOR = re.compile(
     r"(?i)\b(?:this|cet|est[ea]|ese)\s+(adapt[oe]r|adaptateur|adaptador)(?: of this step)?\b"
 )
-_AND = re.compile(r"(?i)\s*(?:,\s*|;\s*|\.\s+|\s)(?:and|et|y|e|na|then|also)\s+|;\s+|\.\s+")
+_AND = re.compile(r"(?i)\s*(?:,\s*|;\s*|\.\s+|\s)(?:and|et|y|e|na|then|also)\s+|[;,]\s+|\.\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,9 @@ def next_move(situation: Situation) -> Move:
     voice = Voice(situation.content)
     called = [*situation.ran("call_workflow_agent"), *situation.ran("call_job_code_agent")]
     if situation.ran("search_documentation"):
-        return Move(passages(situation.ran("search_documentation")[-1].result, situation.content, voice))
+        return Move(
+            passages(situation.ran("search_documentation")[-1].result, situation.content, voice)
+        )
     if called:
         return _after_calls(situation, voice)
     if situation.ran("inspect_job_code"):
@@ -57,7 +59,11 @@ def next_move(situation: Situation) -> Move:
 def _first(situation: Situation, voice: Voice) -> Move:
     content, outline = situation.content, situation.outline
     plain = folded(composed(content.strip()))
-    if situation.log and not _structural(situation, content) and (told := tell(situation.log, list(outline.steps), voice)):
+    if (
+        situation.log
+        and not _structural(situation, content)
+        and (told := tell(situation.log, list(outline.steps), voice))
+    ):
         fix = re.search(r"\b(?:fix|correct whatever|repair|arregl|corrig)", plain)
         return Move(f"{told}\n\n{voice.say('no_fix')}" if fix else told)
     if not outline.steps:
@@ -96,12 +102,19 @@ def _is_documentation(situation: Situation, plain: str) -> bool:
         return False
     masked = mask(situation.content, situation.outline.steps)
     own = masked.steps or any(item.value.startswith("state.") for item in masked.values)
-    about_this = re.search(r"\b(?:this|our|the) (?:workflow|flow|step)|\b(?:esta?|este|o|el|ce|cette) (?:flujo|fluxo|workflow|paso|passo|flux|etape)|hii|\bwe\b|it do\b", plain)
+    about_this = re.search(
+        r"\b(?:this|our|the) (?:workflow|flow|step)|\b(?:esta?|este|o|el|ce|cette) (?:flujo|fluxo|workflow|paso|passo|flux|etape)|hii|\bwe\b|it do\b",
+        plain,
+    )
     return has("documentation", plain) and not own and not about_this
 
 
 def _is_vague(plain: str) -> bool:
-    return len(plain.split()) <= 7 and has("vague", plain) and not any(has(c, plain) for c in ("logging", "fields", "limits", "comments"))
+    return (
+        len(plain.split()) <= 7
+        and has("vague", plain)
+        and not any(has(c, plain) for c in ("logging", "fields", "limits", "comments"))
+    )
 
 
 def _structural(situation: Situation, content: str) -> str | None:
@@ -132,14 +145,21 @@ def _after_inspection(situation: Situation, voice: Voice) -> Move:
     plain = folded(composed(content.strip()))
     if is_question(plain) or (has("explain", plain) and not has("add", plain)):
         key = asked_key(content, codes)
-        text = explain_key(key, situation.outline, codes, voice) if key else explain_workflow(content, situation.outline, codes, voice)
+        text = (
+            explain_key(key, situation.outline, codes, voice)
+            if key
+            else explain_workflow(content, situation.outline, codes, voice)
+        )
         return Move(text)
-    open_key = situation.open_step.key if situation.open_step else None
     try:
-        found = edits(content, situation.outline.steps, codes, open_key)
-        return Move(calls=tuple(_code(edit) for edit in found)) if situation.tools_allowed else Move(voice.cannot("not_understood"))
+        found = edits(content, situation.outline.steps, codes)
+        return (
+            Move(calls=tuple(_code(edit) for edit in found))
+            if situation.tools_allowed
+            else Move(voice.cannot("not_understood"))
+        )
     except Unclear as reason:
-        both = _both(situation, codes)
+        both = _both(situation, codes) if situation.tools_allowed else ()
         if both:
             return Move(calls=both)
         return Move(voice.cannot(reason.phrase, **reason.values))
@@ -147,7 +167,6 @@ def _after_inspection(situation: Situation, voice: Voice) -> Move:
 
 def _both(situation: Situation, codes: dict[str, str]) -> tuple[tuple[str, dict[str, Any]], ...]:
     """A request in two parts, one of structure and one of code, each understood by itself."""
-    open_key = situation.open_step.key if situation.open_step else None
     for match in _AND.finditer(situation.content):
         first, second = situation.content[: match.start()], situation.content[match.end() :]
         for structure, code in ((first, second), (second, first)):
@@ -155,7 +174,7 @@ def _both(situation: Situation, codes: dict[str, str]) -> tuple[tuple[str, dict[
             if not message:
                 continue
             try:
-                found = edits(code, situation.outline.steps, codes, open_key)
+                found = edits(code, situation.outline.steps, codes)
             except Unclear:
                 continue
             return (_structure(message), *(_code(edit) for edit in found))
@@ -186,7 +205,9 @@ def _answer(situation: Situation, voice: Voice) -> str:
     for run in situation.runs:
         if run.name not in ("call_workflow_agent", "call_job_code_agent"):
             continue
-        text = re.split(r"\n\n(?:Done:|The workflow is as it was|The code of )", run.result)[0].strip()
+        text = re.split(r"\n\n(?:Done:|The workflow is as it was|The code of )", run.result)[
+            0
+        ].strip()
         if run.failed and text.startswith("Nothing was done"):
             text = voice.cannot("needs_code")
         if run.name == "call_job_code_agent":

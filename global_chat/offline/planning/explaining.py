@@ -19,8 +19,15 @@ def asked_key(content: str, codes: dict[str, str]) -> str | None:
     if match := _KEY.search(content):
         return match[1] or match[2]
     used = {key for code in codes.values() for keys in state_keys(Code(code)) for key in keys}
-    asked = [w for w in re.findall(r"\w+", content) if w in used and w not in ("data", "response", "errors")]
-    about = re.search(r"\b(?:who|where|which steps?|used?|uses|read|set|written|fill\w*|comes? from|ou|donde|onde|wapi|come)\b", folded(content))
+    asked = [
+        w
+        for w in re.findall(r"\w+", content)
+        if w in used and w not in ("data", "response", "errors")
+    ]
+    about = re.search(
+        r"\b(?:who|where|which steps?|used?|uses|read|set|written|fill\w*|comes? from|ou|donde|onde|wapi|come)\b",
+        folded(content),
+    )
     return asked[0] if asked and about else None
 
 
@@ -49,7 +56,15 @@ def explain_workflow(content: str, outline: Outline, codes: dict[str, str], voic
     named = {m.key for m in exact_mentions(content, outline.steps)}
     steps = [s for s in outline.order() if not named or s.key in named]
     trigger = outline.triggers[0].what if outline.triggers else "—"
-    parts = [] if named else [voice.say("workflow_explained", name=outline.name, trigger=trigger, count=str(len(steps)))]
+    parts = (
+        []
+        if named
+        else [
+            voice.say(
+                "workflow_explained", name=outline.name, trigger=trigger, count=str(len(steps))
+            )
+        ]
+    )
     if len(steps) > 12 and not named:
         parts += [f"{n}. {s.name} ({s.system})" for n, s in enumerate(steps, start=1)]
         return "\n".join(parts)
@@ -59,7 +74,9 @@ def explain_workflow(content: str, outline: Outline, codes: dict[str, str], voic
 
 def passages(result: str, question: str, voice: Voice) -> str:
     """The best passage of a search, quoted, with its source; a second one when it is as good."""
-    found = re.findall(r"^## (.+)\nSource: (.+)\n\n(.*?)(?=\n\n## |\Z)", result, re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        r"^## (.+)\nSource: (.+)\n\n(.*?)(?=\n\n## |\Z)", result, re.DOTALL | re.MULTILINE
+    )
     if not found:
         return f"{voice.say('nothing_documented')} {voice.say('needs_key')}"
     asked = set(words(question))
@@ -72,7 +89,9 @@ def passages(result: str, question: str, voice: Voice) -> str:
 
 def _opening(text: str, asked: set[str]) -> str:
     """The paragraphs that speak of the question's words, at most three; else the first."""
-    paragraphs = [p for p in re.split(r"\n\n(?=\S)", text.strip()) if p.strip() and not p.startswith("```")]
+    paragraphs = [
+        p for p in re.split(r"\n\n(?=\S)", text.strip()) if p.strip() and not p.startswith("```")
+    ]
     scored = sorted(paragraphs, key=lambda p: -len(asked & set(words(p))))
     best = [p for p in scored if asked & set(words(p))][:2] or paragraphs[:1]
     return "\n\n".join(p for p in paragraphs if p in best)

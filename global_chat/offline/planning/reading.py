@@ -75,7 +75,9 @@ def _runs(request: ModelRequest) -> Sequence[ToolRun]:
             elif block.get("type") == "tool_result" and (use := uses.get(block["tool_use_id"])):
                 content = block.get("content")
                 text = content if isinstance(content, str) else ""
-                found.append(ToolRun(use["name"], use.get("input") or {}, text, bool(block.get("is_error"))))
+                found.append(
+                    ToolRun(use["name"], use.get("input") or {}, text, bool(block.get("is_error")))
+                )
     return found
 
 

@@ -24,7 +24,9 @@ from ..structure.questions import is_question
 
 Features = dict[str, float]
 
-_PAIR = re.compile(r"¤+ (?:to|by|with|instead of|not|par|por|a|para|kuwa|->|should be|au lieu de|en vez de|en lugar de|em vez de) (?:the )?¤+")
+_PAIR = re.compile(
+    r"¤+ (?:to|by|with|instead of|not|par|por|a|para|kuwa|->|should be|au lieu de|en vez de|en lugar de|em vez de) (?:the )?¤+"
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _REFERENCE = re.compile(
     r"(?:like|as|the (?:same )?way|same \S+(?: \S+)?(?: as)?|from|exactly like|similar to|comme|como|que"
@@ -39,7 +41,9 @@ _STRUCTURE = frozenset(
 _CODE = frozenset(
     {"code", "fields", "coding", "logging", "limits", "filter", "comments", "duration"}
 )
-_CLAUSE = re.compile(r"[.,;:!?\n]+|\b(?:and|but|then|et|puis|mais|pero|luego|mas|depois|na|kisha|lakini)\b")
+_CLAUSE = re.compile(
+    r"[.,;:!?\n]+|\b(?:and|but|then|et|puis|mais|pero|luego|mas|depois|na|kisha|lakini)\b"
+)
 _VERBS = ("add", "remove", "rename", "change", "explain", "why", "question", "send", "move")
 _THINGS = (
     "step", "code", "fields", "many", "new_workflow", "with_code", "empty", "workflow", "adaptor",
@@ -195,7 +199,10 @@ def _add_clauses(found: Features, reading: Reading) -> None:
     """Whether structure and code are spoken of, together or one after the other."""
     kinds = []
     position = 0
-    for end in [*(m.start() for m in _CLAUSE.finditer(folded(reading.masked))), len(reading.masked)]:
+    for end in [
+        *(m.start() for m in _CLAUSE.finditer(folded(reading.masked))),
+        len(reading.masked),
+    ]:
         part = folded(reading.masked)[position:end]
         named = concepts(part)
         values = [i for i in reading.literals if position <= i.start < end]
@@ -256,7 +263,18 @@ def _add_tokens(found: Features, reading: Reading, asking: bool) -> None:
         found[f"tokens:open:{count}"] = 1.0
     if masked.norm.startswith("§"):
         found["tokens:first"] = 1.0
-    for name in ("fields", "limits", "coding", "logging", "code", "path", "before_after", "send", "filter", "plural_steps"):
+    for name in (
+        "fields",
+        "limits",
+        "coding",
+        "logging",
+        "code",
+        "path",
+        "before_after",
+        "send",
+        "filter",
+        "plural_steps",
+    ):
         if name in reading.concepts:
             found[f"tokens:{count}+{name}"] = 1.0
 

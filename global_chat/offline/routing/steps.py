@@ -24,7 +24,15 @@ def candidates(reading: Reading) -> dict[str, Features]:
     loose = [m.key for m in mask(reading.text, steps).steps if not m.exact]
     found = {
         step.key: _features(
-            reading, step, partial.get(step.key, 0.0), best, named, referred, recent, here, asked_words
+            reading,
+            step,
+            partial.get(step.key, 0.0),
+            best,
+            named,
+            referred,
+            recent,
+            here,
+            asked_words,
         )
         for step in steps
     }
@@ -59,7 +67,9 @@ def _features(
         "partial": partial if not keys else 0.0,
         "partial:best": float(partial == best and best >= 0.5 and not keys),
         "partial:sure": float(partial == best and best >= 0.9 and not keys),
-        "partial:away": float(partial == best and best >= 0.9 and not keys and not is_open and here),
+        "partial:away": float(
+            partial == best and best >= 0.9 and not keys and not is_open and here
+        ),
         "system": float(any(alike(w, step.system) for w in asked if len(step.system) > 3)),
         "empty": float(not step.has_code),
     }

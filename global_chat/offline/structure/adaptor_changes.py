@@ -15,21 +15,25 @@ _OLD = re.compile(
 _NEW = re.compile(
     r"(?:to|back to|on|at|use|take|@|want|a|en|sur|vers|para|en|kwenda|iwe|put|set|:|->|version|is|should be|must be)\s+(?:the |version |v|la |le )?$"
 )
-_ADAPTOR = r"\b(?:adapt[oe]rs?|adaptateurs?|adaptador(?:es)?|version(?:es|s)?|versao|toleo|package)\b"
+_ADAPTOR = (
+    r"\b(?:adapt[oe]rs?|adaptateurs?|adaptador(?:es)?|version(?:es|s)?|versao|toleo|package)\b"
+)
 _CODE = r"\b(?:code|rewrite|script|codigo|msimbo|reecri\w+|adapt the code)\b"
 
 
 def adaptors(ask: Ask) -> None:
     """Pin, raise or lower a version, or change the adaptor of steps that are named."""
     rest = ask.rest
-    versions = [
-        m for m in re.finditer(V, rest) if re.fullmatch(r"v?\d+\.\d+\.\d+\S*|@openfn/\S+", ask.value(m[0]).value)
-    ]
+    versions = [m for m in re.finditer(V, rest) if ask.value(m[0]).kind == "version"]
     latest = re.search(rf"\b{_LATEST}\b", rest)
     spoken = re.search(_ADAPTOR, rest)
     if versions:
         _pin(ask, rest, versions)
-    elif latest and (spoken or ask.adaptors.mentioned(rest)) and not re.search(r"\bdangerous|\bno\b", rest[latest.start() :]):
+    elif (
+        latest
+        and (spoken or ask.adaptors.mentioned(rest))
+        and not re.search(r"\bdangerous|\bno\b", rest[latest.start() :])
+    ):
         _set_version(ask, rest, None)
         _claim_all(ask, rf"\b{_LATEST}\b")
     elif spoken or re.search(r"\b(?:use|usa|utilise|with|instead of|replace)\b", rest):
@@ -46,8 +50,8 @@ def _pin(ask: Ask, rest: str, versions: list[re.Match[str]]) -> None:
     value = values.pop()
     for match in versions:
         ask.claim(match)
-    if value.startswith("@openfn/"):
-        name, _, version = value.removeprefix("@openfn/language-").partition("@")
+    if "@" in value:
+        name, _, version = value.removeprefix("@openfn/").removeprefix("language-").partition("@")
         _apply(ask, _targets(ask, rest, name), name, version)
     else:
         _set_version(ask, rest, value.removeprefix("v"))
@@ -76,12 +80,17 @@ def _targets(ask: Ask, rest: str, name: str | None) -> list[str]:
             ask.claim(token)
         return list(dict.fromkeys(ask.key(token[0]) for token in tokens))
     using = ask.draft.using(name) if name else []
-    many = re.search(r"\b(?:all|every|each|both|the (?:two|three|four)|tou(?:s|tes)|tod[oa]s|cada|zote|alle)\b", rest)
+    many = re.search(
+        r"\b(?:all|every|each|both|the (?:two|three|four)|tou(?:s|tes)|tod[oa]s|cada|zote|alle)\b",
+        rest,
+    )
     if using and (many or len(using) == 1):
         return using
     if using and ask.open_key in using:
         return [ask.open_key]
-    if name is None or re.search(r"\bth(?:is|e) adapt[oe]r\b|\bcet adaptateur\b|\best[ea] adaptador\b|\bhere\b", rest):
+    if name is None or re.search(
+        r"\bth(?:is|e) adapt[oe]r\b|\bcet adaptateur\b|\best[ea] adaptador\b|\bhere\b", rest
+    ):
         return [ask.key("§t")]
     if len(using) > 1 and ask.open_key is None:
         return [ask.key("§t")]
@@ -110,12 +119,18 @@ def _change(ask: Ask, rest: str, spoken: bool) -> None:
     name = wanted[0][0]
     tokens = re.findall(r"§(?:\d+|t)", rest)
     old = [n[0] for n in named if n not in wanted]
-    keys = [ask.key(t) for t in dict.fromkeys(tokens)] if tokens else (ask.draft.using(old[0]) if old else [ask.key("§t")])
+    keys = (
+        [ask.key(t) for t in dict.fromkeys(tokens)]
+        if tokens
+        else (ask.draft.using(old[0]) if old else [ask.key("§t")])
+    )
     if old and any(short_adaptor(ask.draft.jobs[key].get("adaptor")) not in old for key in keys):
         raise CannotDo("which_step")
     if len(keys) != 1 or short_adaptor(ask.draft.jobs[keys[0]].get("adaptor")) == name:
         return
-    if re.search(_CODE, rest) and not re.search(r"\b(?:leave|keep|not|without) (?:the )?code\b|\bempty\b", rest):
+    if re.search(_CODE, rest) and not re.search(
+        r"\b(?:leave|keep|not|without) (?:the )?code\b|\bempty\b", rest
+    ):
         raise CannotDo("needs_code")
     for token in re.finditer(r"§(?:\d+|t)", rest):
         ask.claim(token)

@@ -10,7 +10,9 @@ from global_chat.knowledge.catalogue import Catalogue
 
 from ..language.folding import folded, squeezed
 
-_LINE = re.compile(r"^(?P<name>[a-z][\w-]*)[@ ](?P<version>[\w.-]+)(?: \((?P<system>.+)\))?$", re.MULTILINE)
+_LINE = re.compile(
+    r"^(?P<name>[a-z][\w-]*)[@ ](?P<version>[\w.-]+)(?: \((?P<system>.+)\))?$", re.MULTILINE
+)
 #: Other names by which people call systems, and words that mean "no system, only reshaping".
 _ALIASES = {
     "kobo": "kobotoolbox", "postgres": "postgresql", "psql": "postgresql", "pg": "postgresql",
@@ -24,7 +26,7 @@ _ALIASES = {
     "hoja de calculo": "googlesheets", "planilha": "googlesheets", "folha de calculo": "googlesheets",
     "feuille google": "googlesheets", "sftp": "sftp", "ftp": "sftp", "s3": "aws-s3",
 }  # fmt: skip
-_EVERYDAY = frozenset("common http ping maximo hive inform memento mogli claude gemini magpi facebook".split())
+_EVERYDAY = frozenset("ping maximo hive inform memento mogli claude gemini magpi facebook".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,11 @@ class AdaptorList:
         """Every adaptor of the catalogue that ships with the program."""
         return cls.read(Catalogue.load().lines())
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Systems as people write them, by the adaptors' short names."""
+        return {adaptor.name: adaptor.system for adaptor in Catalogue.load()}
+
     def specifier(self, name: str, version: str | None = None) -> str:
         """What a workflow writes for this short name."""
         return f"@openfn/language-{name}@{version or self.versions.get(name, 'latest')}"
@@ -67,7 +74,9 @@ class AdaptorList:
         found: list[tuple[str, int, int]] = []
         for spoken in sorted(self.names, key=len, reverse=True):
             pattern = re.escape(spoken).replace(r"\ ", r"[\s-]?")
-            for match in re.finditer(rf"(?<![\w@/-])(?:@openfn/language-|language-)?{pattern}(?![\w])", plain):
+            for match in re.finditer(
+                rf"(?<![\w@/-])(?:@openfn/language-|language-)?{pattern}(?![\w])", plain
+            ):
                 if any(match.start() < end and start < match.end() for _, start, end in found):
                     continue
                 found.append((self.names[spoken], match.start(), match.end()))

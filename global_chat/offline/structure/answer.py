@@ -45,7 +45,9 @@ class StructureReply:
     handover: str | None = None
 
 
-def change(content: str, draft_text: str, adaptors: AdaptorList, page: str | None) -> StructureReply:
+def change(
+    content: str, draft_text: str, adaptors: AdaptorList, page: str | None
+) -> StructureReply:
     """Do what `content` asks of the workflow in `draft_text`, completely or not at all.
 
     `page` is where the user is, when the prompt says it. A request about the open step that no
@@ -95,12 +97,15 @@ def _will_be_merged(before: str, after: str, request: str) -> bool:
     return bool(merge.changes)
 
 
-def understood(content: str, draft: Draft, adaptors: AdaptorList, open_key: str | None) -> tuple[str, ...]:
+def understood(
+    content: str, draft: Draft, adaptors: AdaptorList, open_key: str | None
+) -> tuple[str, ...]:
     """The phrases of what `content` asks of the structure, empty when it is not all understood.
 
     For whoever wants to know whether a request is about structure; `draft` may be changed by it.
     """
-    ask = Ask(mask(content, draft.steps()), draft, open_key, adaptors)
+    masked = mask(content, draft.steps(), plain_words=adaptors.names)
+    ask = Ask(masked, draft, open_key, adaptors)
     try:
         for command in _COMMANDS:
             command(ask)
@@ -118,4 +123,5 @@ def _ask(content: str, draft: Draft, adaptors: AdaptorList, page: str | None) ->
     if name and open_key is None:
         named = [step.key for step in found if step.name == name]
         open_key = named[0] if len(named) == 1 else None
-    return Ask(mask(content, found), draft, open_key, adaptors, Page.parse(page).settings)
+    masked = mask(content, found, plain_words=adaptors.names)
+    return Ask(masked, draft, open_key, adaptors, Page.parse(page).settings)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..language.demands import demands
 from ..language.lexicon import has
 from ..language.literals import Literal
 from ..language.masking import Masked
@@ -92,9 +93,13 @@ class Ask:
 
 
 _DEMAND = ("add", "remove", "rename", "move", "connect", "disconnect", "switch_on", "switch_off")
+_NO_CODE_CHANGE = re.compile(
+    r"(?:leave|keep|without|don't touch|do not touch) (?:the |its )?code(?: as it is)?"
+)
+_CODE = ("limits", "logging", "code", "with_code", "filter", "behaviour", "comments")
 #: Clauses that give a reason ask for nothing, whatever they speak of.
 _REASON = re.compile(
-    r"(?:\b(?:because|since|as|so that|otherwise|we have|they|people|the team|it was|it is|its|it's|there is|this way|parce que|car|comme|puisque|sinon|ils|les gens|porque|ya que|pues"
+    r"(?:\b(?:because|since|so that|otherwise|we have|they|people|the team|it was|it is|its|it's|there is|this way|parce que|car|puisque|sinon|ils|les gens|porque|ya que|pues"
     r"|es que|hay|tenemos|pois|ja que|temos|kwa sababu|ili|maana|weil|denn)\b)[^.;\n]*"
 )
 #: Until when, for how long: a rule can do the one change and leave the other to the user.
@@ -106,7 +111,7 @@ _IDLE_WORDS = frozenset(
     " now again only also so then ok okay of in on for at from with directly instead both all my our us me make set have has should must step steps workflow flow today tonight"
     " tomorrow moment if possible kindly lets let do does will shall here there too back new name nothing else change changes everything same stays trigger run runs running start starts it's"
     " adaptor adapter adaptors version versions path condition cron schedule by as use put no more longer not any but yes one two three out up into time times"
-    " modify switch turn convert make edit schedule webhook declencheur horaire disparador horario programacion gatilho agendamento cambia cambiar modifica muda mudar altera troca passe change changez modifie met badilisha mudando kichochezi ratiba cron job"
+    " downgrade upgrade bump pin pinned raise lower revert latest newest wait modify switch turn convert make edit schedule webhook declencheur horaire disparador horario programacion gatilho agendamento cambia cambiar modifica muda mudar altera troca passe change changez modifie met badilisha mudando kichochezi ratiba cron job"
     " svp stp merci bonjour salut le la les un une des du de et pour dans avec s'il te vous plait je veux voudrais nous il faut que soit est maintenant aussi seulement juste ce cette etape flux"
     " mets mettre fais faire passe passer par en sur au aux plus pas ne rien"
     " por favor gracias hola buenos dias el los las y en para con que se quiero queremos necesito ahora tambien solo este esta paso flujo pon poner haz hacer sea al del a su una uno"
@@ -115,6 +120,17 @@ _IDLE_WORDS = frozenset(
 )
 _CLAUSES = re.compile(r"[.,;:!?()\n]+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
+
+
+def is_nothing(rest: str) -> bool:
+    """Whether only words without weight are left."""
+    rest = _NO_CODE_CHANGE.sub(" ", rest)
+    return all(w in _IDLE_WORDS or w in _EMPTY_WORDS for w in _WORD.findall(rest))
+
+
+_EMPTY_WORDS = frozenset(
+    "leave code blank empty placeholder no without vide vacio vazio tupu sans sin sem bila yet later myself i'll main chain adaptor adaptador adaptateur".split()
+)
 
 
 def is_idle(ask: Ask) -> bool:
@@ -132,7 +148,13 @@ def is_idle(ask: Ask) -> bool:
     for end in [*(m.start() for m in _CLAUSES.finditer(ask.masked.norm)), len(rest)]:
         understood = any(start <= s < end or start < e <= end for s, e in ask.claimed)
         left = [w for w in _WORD.findall(rest[start:end]) if w not in _IDLE_WORDS]
-        if understood and len(left) > 1:
+        clause = rest[start:end].strip()
+        if len(left) > 1 and (
+            understood or re.match(r"(?:and|et|y|e|na|only|seulement|solo|apenas)\b", clause)
+        ):
+            return False
+        clause = _NO_CODE_CHANGE.sub(" ", clause)
+        if left and any(has(concept, clause) for concept in _CODE):
             return False
         start = end
-    return True
+    return not demands(rest, any_change=False)

@@ -9,12 +9,21 @@ from .asking import Ask, CannotDo
 from .draft import Draft
 from .words import V
 
-_SOURCE = r"(?:from|fetch\w*|read\w*|get(?:s|ting)?|pull\w*|extract\w*|tak(?:e|es|ing)|import\w*|of|in|new|receiv\w*|copies|copy|between|depuis|de|du|lit|lire|recupere\w*|desde|lea|lee|leer|traiga|saca|do|da|leia|le|ler|busca|kutoka|kutoa)"
-_TARGET = r"(?:to|into|in|onto|load\w*|save\w*|send\w*|write\w*|store\w*|push\w*|creat\w*|insert\w*|upsert\w*|by|with|via|then|and|vers|dans|ecri\w*|envoie\w*|enregistre\w*|a|al|hacia|en|escrib\w*|guard\w*|mand\w*|envi\w*|para|no|na|grav\w*|escrev\w*|kwenda|kwenye|kwa|tuma)"
+_SOURCE = r"(?:from|fetch\w*|read\w*|get(?:s|ting)?|pull\w*|extract\w*|tak(?:e|es|ing)|import\w*|of|new|cop(?:y|ies)|depuis|de|du|lit|lire|recupere\w*|desde|lea|lee|leer|traiga|do|da|leia|le|ler|busca|kutoka|kutoa)"
+_TARGET = r"(?:to|into|in|onto|load\w*|sav(?:e|es|ing)|send\w*|writes?|stores?|push\w*|insert\w*|upsert\w*|by|with|via|vers|dans|ecri\w*|envoie\w*|enregistre\w*|a|al|hacia|en|escrib\w*|guard\w*|mand\w*|envi\w*|por|para|no|na|grav\w*|escrev\w*|kwenda|kwenye|kwa|tuma|->|→)"
+_SENDERS = frozenset("twilio gmail mailgun whatsapp nexmo telegram slack".split())
 _WEBHOOK = r"\bwebhooks?\b|\b(?:when(?:ever)?|each time|every time|quand|cuando|quando|kila wakati) [^,.;]*\b(?:arriv\w*|comes?|posts?|sends?|submitted|received|llega\w*|recib\w*|arrive|chega\w*|recebe\w*|inapofika)\b|\breceiv(?:e|es) (?:a |the )?(?:webhook|post|payload)"
 _ASKS = r"\b(?:workflow|flow|flux|flujo|fluxo|mtiririko|sync\w*|integrat\w*|pipeline|->|→|fetch\w*|loads?|copies|copy|transfer\w*|move[sd]?|build|create|construis|cree|hazme|crea|crie|faz|tengeneza|read|lea|lire|leia|need|want|nataka|quiero|veux|webhook)\b"
 _WITH_CODE = r"\b(?:with (?:the |working |all (?:the )?)?code|code (?:included|too|incluid\w+|compris|inclus)|and (?:the )?code|write the code|avec (?:le )?code|con (?:el |su )?codigo|(?:ja )?com (?:o )?codigo|pamoja na code|code and all|including (?:the )?code)\b"
-_GENERIC = {"sms": "twilio", "text message": "twilio", "email": "gmail", "mail": "gmail", "e-mail": "gmail", "correo": "gmail", "courriel": "gmail"}
+_GENERIC = {
+    "sms": "twilio",
+    "text message": "twilio",
+    "email": "gmail",
+    "mail": "gmail",
+    "e-mail": "gmail",
+    "correo": "gmail",
+    "courriel": "gmail",
+}
 _FETCHED = frozenset("webhook".split())
 
 
@@ -31,16 +40,28 @@ def build(ask: Ask) -> None:
     if len(order) < 2 and not re.search(_WEBHOOK, norm):
         raise CannotDo("which_systems")
     draft = ask.draft
-    draft.root.setdefault("name", " to ".join(_title(ask, n) for n in (order[0], order[-1])) if len(order) > 1 else f"Webhook to {_title(ask, order[0])}")
+    draft.root.setdefault(
+        "name",
+        " to ".join(_title(ask, n) for n in (order[0], order[-1]))
+        if len(order) > 1
+        else f"Webhook to {_title(ask, order[0])}",
+    )
     trigger = _trigger(ask, norm)
     key = str(trigger["type"])
     draft.triggers[key] = trigger
     previous: str | None = None
     for name in order:
         verb = "Fetch from" if name in sources else "Send to"
-        step = draft.add_step(_free(draft, f"{verb} {_title(ask, name)}"), ask.adaptors.specifier(name))
+        step = draft.add_step(
+            _free(draft, f"{verb} {_title(ask, name)}"), ask.adaptors.specifier(name)
+        )
         if previous is None:
-            edge = {"source_trigger": key, "target_job": step, "condition_type": "always", "enabled": True}
+            edge = {
+                "source_trigger": key,
+                "target_job": step,
+                "condition_type": "always",
+                "enabled": True,
+            }
             draft.edges[draft.edge_key(key, step)] = edge
         else:
             draft.connect(previous, step, "on_job_success")
@@ -65,19 +86,34 @@ def is_new_workflow(norm: str) -> bool:
 
 def _is_detail(ask: Ask, token: str) -> bool:
     """Whether a value says what the steps must do: that takes code."""
-    return ask.value(token).kind in ("identifier", "quoted", "url", "path", "email") and not ask.adaptors.named(ask.value(token).value)
+    return ask.value(token).kind in (
+        "identifier",
+        "quoted",
+        "url",
+        "path",
+        "email",
+    ) and not ask.adaptors.named(ask.value(token).value)
 
 
 def _systems(ask: Ask) -> list[tuple[str, int, int]]:
     """The systems that are named, each once, in the order of the text."""
     text = ask.masked.norm
     for number, literal in enumerate(ask.masked.values):
-        text = text.replace(f"¤{number}", literal.value.lower(), 1) if ask.adaptors.named(literal.value) else text
+        text = (
+            text.replace(f"¤{number}", literal.value.lower(), 1)
+            if ask.adaptors.named(literal.value)
+            else text
+        )
     found = [f for f in ask.adaptors.mentioned(text) if f[0] not in ("openfn", "common")]
     seen = {name for name, _, _ in found}
     for word, name in _GENERIC.items():
         match = re.search(rf"\b{word}s?\b", text)
-        if match and name not in seen and name in ask.adaptors.versions and not {"twilio", "rapidpro", "gmail", "mailgun", "whatsapp"} & seen:
+        if (
+            match
+            and name not in seen
+            and name in ask.adaptors.versions
+            and not {"twilio", "rapidpro", "gmail", "mailgun", "whatsapp"} & seen
+        ):
             found.append((name, *match.span()))
             seen.add(name)
     unique: dict[str, tuple[str, int, int]] = {}
@@ -87,21 +123,32 @@ def _systems(ask: Ask) -> list[tuple[str, int, int]]:
 
 
 def _directed(norm: str, systems: list[tuple[str, int, int]]) -> tuple[list[str], list[str]]:
-    """Sources and targets. What stands first is the source unless the words say otherwise."""
+    """Sources and targets, by the word in front of each. Raises CannotDo when one has none.
+
+    Only the first system may go without: data come from it, unless a webhook brings them. What
+    only sends messages is never a source.
+    """
     webhook = bool(re.search(_WEBHOOK, norm))
     sources, targets = [], []
     for index, (name, start, _) in enumerate(systems):
-        before = norm[max(0, start - 40) : start]
-        said = re.findall(rf"(?<!\w)(?:(?P<s>{_SOURCE})|(?P<t>{_TARGET})|(->|→))(?!\w)", before)
-        last = said[-1] if said else ("", "", "")
-        if last[0] and not (index == len(systems) - 1 and index > 0 and last[0] in ("in", "de", "new")):
+        before = norm[:start].split()[-3:]
+        said = [w for w in before if re.fullmatch(rf"{_SOURCE}|{_TARGET}", w.strip(",.:;()"))]
+        word = said[-1].strip(",.:;()") if said else ""
+        if name in _SENDERS or (word and re.fullmatch(_TARGET, word)):
+            targets.append(name)
+        elif word or (index == 0 and not webhook):
             sources.append(name)
-        elif last[1] or last[2]:
+        elif index == 0 or re.search(
+            r"(?:->|→|then|and|puis|luego|despues|depois|kisha|,|y|e|et)\s*(?:an? |the |un |una |um |uma )?$",
+            norm[:start],
+        ):
             targets.append(name)
         else:
-            (sources if index == 0 and not webhook else targets).append(name)
-    if not sources and not webhook and len(targets) > 1:
-        sources.append(targets.pop(0))
+            raise CannotDo("which_systems")
+    if webhook and sources:
+        raise CannotDo("which_systems")
+    if not webhook and (not sources or not targets):
+        raise CannotDo("which_systems")
     return sources, targets
 
 
@@ -111,7 +158,11 @@ def _trigger(ask: Ask, norm: str) -> dict[str, object]:
     reading = read_schedule(norm)
     if reading is not None and reading.cron is None:
         raise CannotDo(f"schedule_{(reading.problem or 'unclear').replace(' ', '_')}")
-    return {"type": "cron", "cron_expression": (reading and reading.cron) or "0 0 * * *", "enabled": False}
+    return {
+        "type": "cron",
+        "cron_expression": (reading and reading.cron) or "0 0 * * *",
+        "enabled": False,
+    }
 
 
 def _spoken(trigger: dict[str, object]) -> str:
@@ -121,8 +172,7 @@ def _spoken(trigger: dict[str, object]) -> str:
 
 def _title(ask: Ask, name: str) -> str:
     """A system's name as people write it, as far as the catalogue knows it."""
-    known = {"dhis2": "DHIS2", "http": "HTTP", "odk": "ODK", "fhir": "FHIR", "sftp": "SFTP", "mssql": "MSSQL", "mysql": "MySQL"}
-    return known.get(name, name.replace("-", " ").capitalize())
+    return ask.adaptors.titles.get(name) or name.replace("-", " ").capitalize()
 
 
 def _free(draft: Draft, name: str) -> str:

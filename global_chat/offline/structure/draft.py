@@ -19,7 +19,7 @@ _SUCCESS, _FAILURE, _ALWAYS, _EXPRESSION = (
 )
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which a date is text."""
 
 
@@ -27,6 +27,9 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in pairs if not tag.endswith(":timestamp")]
     for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+
+
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,9 @@ class Draft:
 
     def write(self) -> str:
         """The whole workflow as YAML."""
-        text: str = yaml.safe_dump(self.root, sort_keys=False, allow_unicode=True, width=10**6)
+        text: str = yaml.dump(
+            self.root, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=10**6
+        )
         return text
 
     def steps(self) -> list[DraftStep]:
@@ -135,7 +140,9 @@ class Draft:
     def connect(self, source: str, target: str, condition: str, **more: Any) -> None:
         """Add a path from a step, or replace its condition when it is there."""
         found = self.between(source, target)
-        edge: dict[str, Any] = dict(found[1]) if found else {"source_job": source, "target_job": target}
+        edge: dict[str, Any] = (
+            dict(found[1]) if found else {"source_job": source, "target_job": target}
+        )
         for name in ("condition_type", "condition_expression", "condition_label"):
             edge.pop(name, None)
         edge["condition_type"] = condition
@@ -169,7 +176,9 @@ class Draft:
 
     def using(self, adaptor: str) -> list[str]:
         """Keys of the steps that use the adaptor with this short name."""
-        return [key for key in self.order() if short_adaptor(self.jobs[key].get("adaptor")) == adaptor]
+        return [
+            key for key in self.order() if short_adaptor(self.jobs[key].get("adaptor")) == adaptor
+        ]
 
 
 def is_failure(edge: dict[str, Any]) -> bool:

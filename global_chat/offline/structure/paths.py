@@ -24,12 +24,12 @@ _DETACH = (
 def connect(ask: Ask) -> None:
     """Let one step lead to another, with the condition that is named; the old way may go."""
     match = ask.first(
-        rf"(?P<b>{S}|{IT})(?: {COME})?(?: be)? (?:reached|started|called|triggered|entered) (?:only )?(?:from|by|after) (?P<a>{S})",
+        rf"(?P<b>{S}|{IT})(?: {COME}| (?:should|must|can))?(?: also)?(?: be)?(?: also)? (?:reached|started|called|triggered|entered) (?:only )?(?:from|by|after) (?P<a>{S})",
         rf"(?:hang|attach|hook|append|rattach\w+|accroch\w+|enganch\w+|cuelg\w+|pendur\w+) (?P<b>{S}|{IT}) {_DIRECT}(?:at the end,? )?(?:on|onto|to|after|behind|from|at|a|sur|apres|de|en|despues de|em|depois de)\s+(?P<a>{S})",
         rf"{CONNECT} (?:the )?(?P<a>{S}|{IT}) {_DIRECT}(?:up )?(?:to|with|and|a|au|avec|et|con|y|com|e|ao|na|mit)\s+(?P<b>{S})",
         rf"(?P<a>{S}|{IT}) (?:should|must|doit|debe|deve|lazima) (?:also )?{_DIRECT}(?:lead|go|point|continue|mener|aller|llevar|ir|levar) {_DIRECT}(?:to|a|vers|para)\s+(?P<b>{S})",
         rf"(?:go|from) (?:from )?(?P<a>{S}) {_DIRECT}(?:go )?to (?P<b>{S})",
-        rf"add (?:a |an )?(?:\w+ )?{PATH} from (?P<a>{S}) to (?P<b>{S})",
+        rf"(?:add|ajoute[rz]?|agrega|adiciona|acrescenta|weka|ongeza) (?:an? |une? |uma? )?(?:\w+ )?{PATH}(?: d'echec| de fallo| de error| de falha| on failure)? (?:from|de|depuis|desde|kutoka) (?P<a>{S}) (?:to|vers|a|para|ate|kwenda) (?P<b>{S})",
     )
     if match is None:
         return
@@ -39,11 +39,15 @@ def connect(ask: Ask) -> None:
     ask.claim(match)
     if is_after(ask.draft, source, target) and not is_after(ask.draft, target, source):
         source, target = target, source  # the other way round would run in a circle
-    condition = _condition(ask) or _same_condition(ask, source)
+    alarm = re.search(r"\b(?:failure|error|echec|fallo|falha|erreur)\b", match[0])
+    named = {"condition_type": "on_job_failure"} if alarm else None
+    condition = named or _condition(ask) or _same_condition(ask, source)
     old = _detached(ask, target, source)
     if condition is None and old is not None:
         condition = conditions(old)
-    ask.draft.connect(source, target, **_as_arguments(condition or {"condition_type": usual_condition(ask.draft)}))
+    ask.draft.connect(
+        source, target, **_as_arguments(condition or {"condition_type": usual_condition(ask.draft)})
+    )
     ask.say("connected", path=f"{ask.name(source)} → {ask.name(target)}")
 
 
@@ -78,8 +82,10 @@ def _claim_repeats(ask: Ask, key: str) -> None:
 
 
 def _same_condition(ask: Ask, source: str) -> dict[str, Any] | None:
-    """"with the same condition as today": the condition of the source's way on."""
-    match = ask.first(r"(?:with |under |avec |con |com |kwa )?(?:the |la |a )?(?:same|meme|misma|mesma) condition\w*(?:[^.;()]*)(?:\([^()]*\))?|(?:con |com |avec )?la (?:misma|meme) condici?t?i?on[^.;()]*(?:\([^()]*\))?|(?:com )?a mesma condicao[^.;()]*(?:\([^()]*\))?")
+    """ "with the same condition as today": the condition of the source's way on."""
+    match = ask.first(
+        r"(?:with |under |avec |con |com |kwa )?(?:the |la |a )?(?:same|meme|misma|mesma) condition\w*(?:[^.;()]*)(?:\([^()]*\))?|(?:con |com |avec )?la (?:misma|meme) condici?t?i?on[^.;()]*(?:\([^()]*\))?|(?:com )?a mesma condicao[^.;()]*(?:\([^()]*\))?"
+    )
     if match is None:
         return None
     ways = [e for _, e in ask.draft.outgoing(source)]
@@ -92,11 +98,20 @@ def _same_condition(ask: Ask, source: str) -> dict[str, Any] | None:
 
 def _condition(ask: Ask) -> dict[str, Any] | None:
     """The condition that the request names, if it names one."""
-    expression = ask.first(rf"(?:{ONLY} )?(?:if|when|on condition|si|quand|cuando|se|quando|ikiwa|kama|:|wenn)\s*:?\s*{_EXPRESSION}")
+    expression = ask.first(
+        rf"(?:{ONLY} )?(?:if|when|on condition|si|quand|cuando|se|quando|ikiwa|kama|:|wenn|condi\w+(?: (?:for|of|on|before|to) (?:this path|§t|§\d+))?(?: (?:to|is|should be|must be|as|a|=))?)\s*:?\s*{_EXPRESSION}"
+    )
     if expression:
         ask.claim(expression)
-        return {"condition_type": "js_expression", "condition_expression": _original(ask, expression)}
-    for kind, words in (("always", ALWAYS), ("on_job_failure", FAILURE), ("on_job_success", SUCCESS)):
+        return {
+            "condition_type": "js_expression",
+            "condition_expression": _original(ask, expression),
+        }
+    for kind, words in (
+        ("always", ALWAYS),
+        ("on_job_failure", FAILURE),
+        ("on_job_success", SUCCESS),
+    ):
         if match := ask.first(rf"(?:{ONLY} )?{words}"):
             ask.claim(match)
             return {"condition_type": kind}
@@ -114,7 +129,10 @@ def disconnect(ask: Ask) -> None:
         rf"(?:{DISCONNECT}|{REMOVE}) (?:the |la |le |el |o |a )?(?:{PATH} )?(?:between |entre |from |de |desde |kati ya )?(?P<a>{S}|{IT})(?:\s+(?:and|from|to|et|de|a|y|e|na|hasta|vers|para|con|com|au)\s+)(?:to )?(?P<b>{S})"
         rf"|cut (?:the )?(?:{PATH} )?(?:between |from )(?P<c>{S})(?: (?:and|to) )(?P<d>{S})"
     )
-    if match is None or not re.search(rf"{PATH}|{DISCONNECT}|cut|between", match[0]):
+    if match is None:
+        _cut_off(ask)
+        return
+    if not re.search(rf"{PATH}|{DISCONNECT}|cut|between", match[0]):
         return
     ends = ("a", "b") if match["a"] else ("c", "d")
     first, second = (ask.meant(match, end) for end in ends)
@@ -123,6 +141,19 @@ def disconnect(ask: Ask) -> None:
         raise CannotDo("no_path", first=ask.name(first), second=ask.name(second))
     ask.say("cut", path=path_name(ask, found[1]))
     ask.draft.edges.pop(found[0])
+    ask.claim(match)
+
+
+def _cut_off(ask: Ask) -> None:
+    """ "disconnect X": the one path that leads there goes."""
+    match = ask.first(rf"{DISCONNECT} (?P<a>{S})(?!\s+(?:from|and|de|et|y|e|na|to))")
+    if match is None:
+        return
+    ways = ask.draft.incoming(ask.key(match["a"]))
+    if len(ways) != 1 or ways[0][1].get("source_trigger"):
+        raise CannotDo("which_path")
+    ask.say("cut", path=path_name(ask, ways[0][1]))
+    ask.draft.edges.pop(ways[0][0])
     ask.claim(match)
 
 
@@ -151,7 +182,11 @@ def condition(ask: Ask) -> None:
     _decide(edge, given)
     if subject:
         ask.claim(subject)
-    for extra in [*ask.find(rf"(?:at the moment|now|today|currently|right now)[^.;,]*(?:{ALWAYS}|{SUCCESS}|{FAILURE})|(?:not|and not|instead of|pas|no|nao) (?:{ALWAYS}|{SUCCESS}|{FAILURE})")]:
+    for extra in [
+        *ask.find(
+            rf"(?:at the moment|now|today|currently|right now)[^.;,]*(?:{ALWAYS}|{SUCCESS}|{FAILURE})|(?:not|and not|instead of|pas|no|nao) (?:{ALWAYS}|{SUCCESS}|{FAILURE})"
+        )
+    ]:
         ask.claim(extra)
     ask.say("condition", path=path_name(ask, edge), condition=_spoken(edge))
 
@@ -183,24 +218,44 @@ def _edge(ask: Ask, source: str | None, target: str) -> dict[str, Any]:
 
 
 def _extended(ask: Ask) -> bool:
-    """"should also require X": the condition that is there, and X."""
+    """ "should also require X": the condition that is there, and X."""
     match = ask.first(
         rf"(?:also|additionally|aussi|en plus|tambien|ademas|tambem|pia|in addition|require[sd]?|demand|check|exig\w+|verif\w+|pedir|pida)\b[^.;¤§]{{0,40}}{_EXPRESSION}",
     )
-    if match is None or not re.search(r"condition|condicion|condicao|sharti|require|path|chemin|camino|caminho", ask.masked.norm):
+    if match is None or not re.search(
+        r"condition|condicion|condicao|sharti|require|path|chemin|camino|caminho", ask.masked.norm
+    ):
         return False
-    if not re.search(r"\b(?:also|aussi|en plus|tambien|ademas|tambem|pia|on top|addition\w*|too|as well|igualmente)\b", ask.masked.norm):
+    if not re.search(
+        r"\b(?:also|aussi|en plus|tambien|ademas|tambem|pia|on top|addition\w*|too|as well|igualmente)\b",
+        ask.masked.norm,
+    ):
         return False
-    step = ask.first(rf"(?:before|to|for|into|of|avant|devant|antes d[eo]|de|vers|para|a|ya|on)\s+(?P<b>{S})", rf"(?P<b>{S})")
+    step = ask.first(
+        rf"(?:before|to|for|into|of|avant|devant|antes d[eo]|de|vers|para|a|ya|on)\s+(?P<b>{S})",
+        rf"(?P<b>{S})",
+    )
     edge = _edge(ask, None, ask.key(step["b"] if step else "§t"))
     new = _original(ask, match)
     old = str(edge.get("condition_expression") or "").strip()
     if edge.get("condition_type") == "js_expression" and old:
         edge["condition_expression"] = f"{_bracketed(old)} && {_bracketed(new)}"
     elif edge.get("condition_type") == "on_job_success":
-        _decide(edge, {"condition_type": "js_expression", "condition_expression": f"!state.errors && {_bracketed(new)}"})
+        _decide(
+            edge,
+            {
+                "condition_type": "js_expression",
+                "condition_expression": f"!state.errors && {_bracketed(new)}",
+            },
+        )
     elif edge.get("condition_type") == "on_job_failure":
-        _decide(edge, {"condition_type": "js_expression", "condition_expression": f"state.errors && {_bracketed(new)}"})
+        _decide(
+            edge,
+            {
+                "condition_type": "js_expression",
+                "condition_expression": f"state.errors && {_bracketed(new)}",
+            },
+        )
     else:
         _decide(edge, {"condition_type": "js_expression", "condition_expression": new})
     ask.claim(match)
@@ -211,11 +266,15 @@ def _extended(ask: Ask) -> bool:
 
 
 def _bracketed(expression: str) -> str:
-    return f"({expression})" if "||" in expression or "?" in expression.replace("?.", "") else expression
+    return (
+        f"({expression})"
+        if "||" in expression or "?" in expression.replace("?.", "")
+        else expression
+    )
 
 
 def _removed(ask: Ask) -> bool:
-    """"drop the condition before X": the path is always taken."""
+    """ "drop the condition before X": the path is always taken."""
     match = ask.first(
         rf"(?:{REMOVE}|no|without) (?:the |any |la |el |a )?condi\w+ (?:that is |which is )?(?:before|in front of|to|for|of|on|avant|devant|antes d[eo]|de|para|ya) (?:the path to )?(?P<b>{S})"
         rf"|(?:make )?(?:the )?{PATH} (?:to|before|into) (?P<c>{S}) (?:is |should be |must be )?unconditional"
@@ -235,8 +294,12 @@ def _labelled(ask: Ask) -> bool:
     """Another label for a path's condition."""
     if not re.search(r"\b(?:label|libelle|etiquet\w+|rotulo)\b", ask.masked.norm):
         return False
-    label = ask.first(rf"(?:to|be|read|say|:|is|as|en|a|por|para|=)\s*(?P<label>{V})", rf"(?P<label>{V})")
-    step = ask.first(rf"(?:before|to|for|into|of|avant|devant|antes d[eo]|de|vers|para)\s+(?P<b>{S})")
+    label = ask.first(
+        rf"(?:to|be|read|say|:|is|as|en|a|por|para|=)\s*(?P<label>{V})", rf"(?P<label>{V})"
+    )
+    step = ask.first(
+        rf"(?:before|to|for|into|of|avant|devant|antes d[eo]|de|vers|para)\s+(?P<b>{S})"
+    )
     if label is None or ask.value(label["label"]).kind != "quoted":
         return False
     edge = _edge(ask, None, ask.key(step["b"] if step else "§t"))

@@ -24,18 +24,35 @@ _ASKING = re.compile(
     r"|qual|quais|onde (?:esta|fica|vai)|quem|quant\w+|o que|descrev\w*|em que|a que horas|ni lini|ni nini|ni|nani|wapi|lini|ngapi|kwa nini|je|eleza|nieleze|orodhesha|hatua ipi|hatua gani|warum|wann|wie|was|welche)(?:(?<=')|(?!\w))"
 )
 #: Words that open questions and conditions alike: "when does it run", "when the lab is down, go on".
-_EITHER = re.compile(r"^(?:and |so )?(?:when(?:'s)?|where(?:'s)?|quand|cuando|quando|lini|as what)\b")
-_ENDING = re.compile(r"\?\s*$|\bnini\b|\bgani\b|\bngapi\b|\blini\b|(?:right|no|verdad|non|certo|oui)\s*\?")
+_EITHER = re.compile(
+    r"^(?:and |so )?(?:when(?:'s)?|where(?:'s)?|quand|cuando|quando|lini|as what)\b"
+)
+_ENDING = re.compile(
+    r"\?\s*$|\bnini\b|\bgani\b|\bngapi\b|\blini\b|(?:right|no|verdad|non|certo|oui)\s*\?"
+)
 
 
 def is_question(norm: str) -> bool:
     """Whether a folded request asks and does not ask for a change."""
     text = norm.strip().lstrip("¿¡")
-    if _POLITE.search(text) and not re.search(r"\b(?:explain|tell|describe|list|show|expli\w+|explic\w+|eleza|summari[sz]e)\b", text):
+    if _POLITE.search(text) and not re.search(
+        r"\b(?:explain|tell|describe|list|show|expli\w+|explic\w+|eleza|summari[sz]e)\b", text
+    ):
         return False
-    if _EITHER.match(text) and not re.search(r"[,;]|then|alors|entonces", text) and len(text.split()) <= 12:
+    if (
+        _EITHER.match(text)
+        and not re.search(r"[,;]|then|alors|entonces", text)
+        and len(text.split()) <= 12
+    ):
         return True
-    return bool(_ASKING.match(text) or _ENDING.search(text) or re.search(r"(?:^|[.,:;] )¿?(?:which|what|when|where|who|why|how|que|cual|quand|quel\w*|qual|quando) [^.]*\?", text))
+    return bool(
+        _ASKING.match(text)
+        or _ENDING.search(text)
+        or re.search(
+            r"(?:^|[.,:;] )¿?(?:which|what|when|where|who|why|how|que|cual|quand|quel\w*|qual|quando) [^.]*\?",
+            text,
+        )
+    )
 
 
 _STRUCTURAL = re.compile(
@@ -49,7 +66,9 @@ _CODE_QUESTION = re.compile(
 
 def is_structure_question(plain: str) -> bool:
     """Whether a folded request asks about steps, paths or the trigger, and not about code."""
-    return is_question(plain) and bool(_STRUCTURAL.search(plain)) and not _CODE_QUESTION.search(plain)
+    return (
+        is_question(plain) and bool(_STRUCTURAL.search(plain)) and not _CODE_QUESTION.search(plain)
+    )
 
 
 def answer_question(ask: Ask, voice: Voice) -> str | None:
@@ -74,16 +93,29 @@ def _about_steps_around(ask: Ask, voice: Voice, text: str, keys: list[str]) -> s
     """What comes before or after a step, and when it is reached."""
     if len(keys) == 2 and re.search(rf"{PATH}|condi|between|entre", text):
         found = ask.draft.between(keys[0], keys[1]) or ask.draft.between(keys[1], keys[0])
-        return _path_line(ask, voice, found[1]) if found else voice.say("no_path", first=ask.name(keys[0]), second=ask.name(keys[1]))
-    if not keys or not re.search(rf"\b(?:{_COMES})\b|{BEFORE}|{AFTER}|{FAILURE}|condi|when|why|{PATH}", text):
+        return (
+            _path_line(ask, voice, found[1])
+            if found
+            else voice.say("no_path", first=ask.name(keys[0]), second=ask.name(keys[1]))
+        )
+    if not keys or not re.search(
+        rf"\b(?:{_COMES})\b|{BEFORE}|{AFTER}|{FAILURE}|condi|when|why|{PATH}", text
+    ):
         return None
     key = keys[-1] if len(keys) > 1 else keys[0]
-    before = re.search(rf"\b{BEFORE}|previous|precede\w*|prece\w*|anterior|lead|reached|when is|under|condi|why|depends? on(?! this)|who (?:starts|triggers)|come here|d'ou", text)
+    before = re.search(
+        rf"\b{BEFORE}|previous|precede\w*|prece\w*|anterior|lead|reached|when is|under|condi|why|depends? on(?! this)|who (?:starts|triggers)|come here|d'ou",
+        text,
+    )
     lines = []
     if before:
-        lines = [_path_line(ask, voice, e) for _, e in ask.draft.incoming(key)] or [voice.say("nothing_before", step=ask.name(key))]
+        lines = [_path_line(ask, voice, e) for _, e in ask.draft.incoming(key)] or [
+            voice.say("nothing_before", step=ask.name(key))
+        ]
     if not before or re.search(AFTER, text):
-        lines += [_path_line(ask, voice, e) for _, e in ask.draft.outgoing(key)] or [voice.say("nothing_after", step=ask.name(key))]
+        lines += [_path_line(ask, voice, e) for _, e in ask.draft.outgoing(key)] or [
+            voice.say("nothing_after", step=ask.name(key))
+        ]
     return "\n".join(lines)
 
 
@@ -91,7 +123,11 @@ def _path_line(ask: Ask, voice: Voice, edge: dict[str, Any]) -> str:
     """A path and its condition: `- A → B: on success`."""
     kind = str(edge.get("condition_type") or "always")
     expression = " ".join(str(edge.get("condition_expression") or "").split())
-    words = voice.say("when_expression", expression=expression) if expression else voice.say(f"when_{kind}")
+    words = (
+        voice.say("when_expression", expression=expression)
+        if expression
+        else voice.say(f"when_{kind}")
+    )
     label = f" ({edge['condition_label']})" if edge.get("condition_label") else ""
     off = f" — {voice.say('is_off')}" if edge.get("enabled") is False else ""
     return f"- {path_name(ask, edge)}: {words}{label}{off}"
@@ -105,14 +141,25 @@ def _about_adaptors(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str |
     if not wanted and re.search(r"\bother\b|\bautre\b|\botro\b|\boutr[oa]\b", text):
         wanted = [key for key in ask.draft.jobs if key != ask.open_key]
     if not wanted and named:
-        wanted = [key for name, _, _ in named for key in ask.draft.using(name)] or list(ask.draft.order())
-    return "\n".join(f"- {ask.name(key)}: {ask.draft.jobs[key].get('adaptor')}" for key in wanted or ask.draft.order())
+        wanted = [key for name, _, _ in named for key in ask.draft.using(name)] or list(
+            ask.draft.order()
+        )
+    return "\n".join(
+        f"- {ask.name(key)}: {ask.draft.jobs[key].get('adaptor')}"
+        for key in wanted or ask.draft.order()
+    )
 
 
 def _about_trigger(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
     if keys or not (
-        re.search(rf"\b{TRIGGER}\b(?! (?:do|for|que|fait))|\b(?:when|often|run(?:s|ning)?|starts?|on|off|enabled|active|quand|tourne|cuando|corre|quando|cada cuanto|lini|inaendeshwa|horas)\b", text)
-        and not re.search(r"\bsteps?\b|etape|paso|passo|hatua|what does|explain|que hace|que fait|o que faz|nini|expli|elez|overview|summar|describe|order|adapt", text)
+        re.search(
+            rf"\b{TRIGGER}\b(?! (?:do|for|que|fait))|\b(?:when|often|run(?:s|ning)?|starts?|on|off|enabled|active|quand|tourne|cuando|corre|quando|cada cuanto|lini|inaendeshwa|horas)\b",
+            text,
+        )
+        and not re.search(
+            r"\bsteps?\b|etape|paso|passo|hatua|what does|explain|que hace|que fait|o que faz|nini|expli|elez|overview|summar|descri|decri|walk|order|adapt",
+            text,
+        )
     ):
         return None
     lines = []
@@ -137,7 +184,11 @@ def _about_paths(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | No
 
 
 def _about_order(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
-    if not (has("count_order", text) or has("step", text) or re.search(r"how many|combien|cuant|quant|ngapi|first|last|connected", text)):
+    if not (
+        has("count_order", text)
+        or has("step", text)
+        or re.search(r"how many|combien|cuant|quant|ngapi|first|last|connected", text)
+    ):
         return None
     names = [f"{number}. {ask.name(key)}" for number, key in enumerate(ask.draft.order(), start=1)]
     return "\n".join([voice.say("steps_in_order", count=str(len(names))), *names])
@@ -146,12 +197,16 @@ def _about_order(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | No
 def _overview(ask: Ask, voice: Voice) -> str:
     """The whole structure: what starts it, the steps with their systems, the paths."""
     draft = ask.draft
-    lines = [voice.say("overview", name=str(draft.root.get("name") or ""), count=str(len(draft.jobs)))]
+    lines = [
+        voice.say("overview", name=str(draft.root.get("name") or ""), count=str(len(draft.jobs)))
+    ]
     for key, trigger in draft.triggers.items():
         state = voice.say("is_on" if trigger.get("enabled") is not False else "is_off")
         cron = f" `{trigger['cron_expression']}` (UTC)" if trigger.get("cron_expression") else ""
         lines.append(f"- {key}: {trigger.get('type')}{cron}, {state}")
     for number, key in enumerate(draft.order(), start=1):
-        lines.append(f"{number}. {draft.name(key)} ({str(draft.jobs[key].get('adaptor')).removeprefix('@openfn/language-')})")
+        lines.append(
+            f"{number}. {draft.name(key)} ({str(draft.jobs[key].get('adaptor')).removeprefix('@openfn/language-')})"
+        )
         lines += [f"   {_path_line(ask, voice, edge)}" for _, edge in draft.outgoing(key)]
     return "\n".join(lines)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
+from ..language.demands import VERBS
 from ..language.literals import Literal
 from .asking import Ask, CannotDo
 from .words import BE_CALLED, CALL, IT, NAME_OF, RENAME, TAIL, TO, S, V
 
-_NAME = rf"(?P<name>{V}|[^\n;.¤]+?)(?={TAIL}|[;.,\n]\s|\s(?:and|et|y|e|na) (?:nothing|that|then|the|switch|turn|change|rename|remove)|\s[-–(])"
-_WORKFLOW = r"(?:the |this |le |ce |el |este |o |la |hii )?(?:workflow|flow|flux|flujo|fluxo|mtiririko)"
+_NAME = rf"(?P<name>{V}(?=\W*$|[\s,.;]+(?:please|and|people|it|because|so)\b|[.,;])|[^\n;.]+?)(?={TAIL}|[;.,\n]\s|\s(?:and|et|y|e|na) (?:nothing|that|then|the|switch|turn|run|its|also|{VERBS})|\s[-–(])"
+_WORKFLOW = (
+    r"(?:the |this |le |ce |el |este |o |la |hii )?(?:workflow|flow|flux|flujo|fluxo|mtiririko)"
+)
+_MOST_WORDS = 9  # of a name without quotation marks: a longer one is a sentence
 _LONGEST = 99  # characters; the app refuses longer names
 
 
@@ -20,7 +24,7 @@ def rename(ask: Ask) -> None:
     for match in [*ask.find(_step_pattern())]:
         if any(match.start() < end and start < match.end() for start, end in ask.claimed):
             continue
-        subject = next(group for group in "abcde" if match[group])
+        subject = next(group for group in "abcdef" if match[group])
         name = _spoken_name(ask, match)
         if name is None:
             continue
@@ -29,8 +33,10 @@ def rename(ask: Ask) -> None:
 
 
 def _rename_open(ask: Ask) -> None:
-    """"rename to X", with nothing named: what is open is meant, a step or the workflow."""
-    match = ask.first(rf"^(?:please |svp )?(?:{RENAME}|{NAME_OF}|new name|nouveau nom|nuevo nombre|nombre nuevo|novo nome|jina jipya)(?:\s*:|\s+(?:to|in|into|as|en|a|para|par|como|kuwa)\b| (?=¤))\s*{_NAME}")
+    """ "rename to X", with nothing named: what is open is meant, a step or the workflow."""
+    match = ask.first(
+        rf"^(?:please |svp )?(?:{RENAME}|{NAME_OF}|new name|nouveau nom|nuevo nombre|nombre nuevo|novo nome|jina jipya)(?:\s*:|\s+(?:to|in|into|as|en|a|para|par|como|kuwa)\b| (?=¤))\s*{_NAME}"
+    )
     name = _spoken_name(ask, match) if match else None
     if match is None or name is None:
         return
@@ -46,7 +52,7 @@ def _step_pattern() -> str:
     subject = rf"{S}|{IT}"
     return (
         rf"(?:{RENAME}[- ]?(?P<a>{subject}){TO}|(?P<b>{S})(?: step)? {BE_CALLED}\s*:?\s*|{CALL}[- ](?P<c>{subject})\s*:?\s*"
-        rf"|{NAME_OF} (?P<d>{subject}){TO}|(?:badilisha|badili) jina la (?P<e>{S}){TO})(?:now |simply |just |step )?{_NAME}"
+        rf"|{NAME_OF} (?P<d>{subject}){TO}|(?:badilisha|badili) jina la (?P<e>{S}){TO}|^(?P<f>{S})\s*(?:->|→|=>)\s*)(?:now |simply |just |step )?{_NAME}"
     )
 
 
@@ -68,12 +74,16 @@ def _rename_workflow(ask: Ask) -> None:
 def _spoken_name(ask: Ask, match: re.Match[str]) -> str | None:
     """The new name in the user's own spelling; None when there is none worth the word."""
     token = match["name"].strip()
-    if re.fullmatch(V, token):
+    if re.fullmatch(V, token) and ask.value(token).quoted:
         literal: Literal = ask.value(token)
         return _checked(literal.value)
     start, end = match.span("name")
     name = ask.masked.original(start, end).strip().strip("\"'`“”«»").strip()
-    name = re.sub(r"^(?:step|to|en|a|para|as|como)\s+", "", name) if not name[:1].isupper() else name
+    if len(name.split()) > _MOST_WORDS:
+        raise CannotDo("not_understood")
+    name = (
+        re.sub(r"^(?:step|to|en|a|para|as|como)\s+", "", name) if not name[:1].isupper() else name
+    )
     return _checked(name)
 
 

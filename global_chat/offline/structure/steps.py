@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ..language.lexicon import has
-from .asking import Ask, CannotDo
+from .adaptor_list import is_everyday
+from .asking import Ask, CannotDo, is_nothing
 from .draft import is_failure
 from .rewiring import (
     bridge,
@@ -31,7 +32,7 @@ _NO_CODE = r"(?:(?:leave|keep) (?:the |its )?(?:code|body|it) (?:blank|empty)|no
 def add(ask: Ask) -> None:
     """Add one empty step. What describes behaviour needs code and is not done here."""
     match = ask.first(
-        rf"{ADD} (?:me |us |just |simply |also |there |in )?(?:an?|one|another|one more|the|une?|un autre|un|una|otr[oa]|mais um|uma?|moja|nyingine|new|nouvelle)?\s*(?:more |new |nouvelle |nuev[oa] |nov[oa] )*(?:{_EMPTY} )?(?:{V} )?{_NOUN}(?: {_EMPTY}| mpya| nueva?o?| nov[oa]| tupu| nyingine)*",
+        rf"{ADD} (?:me |us |just |simply |also |there |in )?(?:an?|one|another|one more|the|une?|un autre|un|una|otr[oa]|mais um|uma?|moja|nyingine|new|nouvelle)?\s*(?:more |new |nouvelle |nuev[oa] |nov[oa] )*(?:{_EMPTY} )?(?:{V} |(?!new |called )[a-z0-9-]+ )?(?:{_NOUN}|(?<=[ykero] )one)(?: {_EMPTY}| mpya| nueva?o?| nov[oa]| tupu| nyingine)*",
         rf"(?:an? |one |une? |un |uma? )?(?:more |new |another |nouvelle |{_EMPTY} )+{_NOUN}(?: {_EMPTY})?",
         rf"{ADD} (?:an? )?(?:{_EMPTY} )?(?:one )?{V}(?= (?:{BEFORE}|{AFTER}|between|entre|at the|kati|in between))",
         rf"(?:{_NOUN} {_EMPTY}|{_EMPTY} (?:one|{_NOUN}))",
@@ -47,6 +48,8 @@ def add(ask: Ask) -> None:
         raise CannotDo("name_taken", name=name)
     key = ask.draft.add_step(name, adaptor)
     place = _place(ask, key)
+    if name.startswith("New ") and not is_nothing(ask.rest):
+        raise CannotDo("not_understood")  # what is left may be the name, or what it is to do
     for extra in [*ask.find(rf"{_NO_CODE}|{_EMPTY}|\b(?:of the|in the) (?:main )?chain\b")]:
         ask.claim(extra)
     ask.say("added", name=name, adaptor=adaptor.removeprefix("@openfn/language-"), place=place)
@@ -54,24 +57,37 @@ def add(ask: Ask) -> None:
 
 def _describes(rest: str) -> bool:
     """Whether what is left says what the step is to do."""
-    return any(has(c, rest) for c in ("behaviour", "send", "coding", "filter", "with_code", "logging"))
+    return any(
+        has(c, rest) for c in ("behaviour", "send", "coding", "filter", "with_code", "logging")
+    )
 
 
 def _name_and_adaptor(ask: Ask, match: re.Match[str]) -> tuple[str, str]:
     inside = re.search(V, match[0])
-    quoted = inside or ask.first(rf"(?:{_NAME_AFTER}\s*)?{V}")
-    unquoted = ask.first(rf"(?:\b{_NAME_AFTER}|(?<=\w):)\s*(?P<name>[^\W\d_][^,.;:¤§\n]*?)(?=\s*(?:[,.;\n]|$|\s(?:{BEFORE}|{AFTER}|between|entre|with|using|avec|con|com|at the|a la fin|al final|no fim)\b))")
-    named = re.match(r"\s+(?P<name>[^,.;:¤§\n]{2,60}?)(?=\s*(?:[,.;\n]|$|\s(?:before|after|between|with|at the|entre|avant|apres|antes|despues|depois|kabla|baada)\b))", ask.masked.norm[match.end() :])
+    quoted = inside or ask.first(rf"(?:{_NAME_AFTER}(?!\w)\s*:?\s*)?{V}")
+    unquoted = ask.first(
+        rf"\b{_NAME_AFTER}(?!\w)\s*:?\s*(?P<name>[^\W\d_][^,.;:¤§\n]*?)(?=\s*(?:[,.;\n]|$|\s(?:{BEFORE}|{AFTER}|between|entre|with|using|avec|con|com|at the|a la fin|al final|no fim)\b))"
+    )
+    colon = re.search(r":\s*(?P<name>[^\W\d_][^,.;:¤§\n]*)", ask.rest)
+    named = re.match(
+        r"\s+(?P<name>[^,.;:¤§\n]{2,60}?)(?=\s*(?:[,.;\n]|$|\s(?:before|after|between|with|at the|entre|avant|apres|antes|despues|depois|kabla|baada)\b))",
+        ask.masked.norm[match.end() :],
+    )
     name = ""
     if quoted:
         token = re.search(V, quoted[0])
         assert token is not None
         name = ask.value(token[0]).value.strip()
         if not inside and isinstance(quoted, re.Match):
-            ask.claimed.append((quoted.start() if quoted is not inside else match.start(), quoted.end()))
+            ask.claimed.append(
+                (quoted.start() if quoted is not inside else match.start(), quoted.end())
+            )
     elif unquoted:
         name = ask.masked.original(*unquoted.span("name")).strip()
         ask.claim(unquoted)
+    elif colon:
+        name = ask.masked.original(*colon.span("name")).strip()
+        ask.claimed.append(colon.span())
     elif named:
         start = match.end() + named.start("name")
         said = ask.masked.original(start, match.end() + named.end("name")).strip()
@@ -79,6 +95,8 @@ def _name_and_adaptor(ask: Ask, match: re.Match[str]) -> tuple[str, str]:
             name = said
             ask.claimed.append((start, match.end() + named.end("name")))
     spoken = ask.adaptors.mentioned(ask.rest)
+    inside_names = [(n, 0, 0) for n, _, _ in ask.adaptors.mentioned(match[0]) if not is_everyday(n)]
+    spoken += inside_names
     adaptor = spoken[0][0] if spoken else None
     if len({n for n, _, _ in spoken}) > 1:
         raise CannotDo("which_adaptor")
@@ -124,7 +142,9 @@ def _place(ask: Ask, key: str) -> str:
         insert_before(draft, others[0], key)
         ask.claim(match)
         return f"→ {draft.name(others[0])}"
-    if len(draft.jobs) == 3 and (match := ask.first(r"in (?:the middle|between)|au milieu|entre les deux|en medio|no meio")):
+    if len(draft.jobs) == 3 and (
+        match := ask.first(r"in (?:the middle|between)|au milieu|entre les deux|en medio|no meio")
+    ):
         first, second = [k for k in draft.order() if k != key]
         insert_between(draft, first, key, second)
         ask.claim(match)
@@ -161,7 +181,11 @@ def remove(ask: Ask) -> None:
             for key in dict.fromkeys(keys):
                 _remove(ask, key)
     if ask.said:
-        for extra in [*ask.find(rf"(?:and |et |y |e |na )?(?:connect|join|link|reconnect|relie|conecta|une|liga)[^.;]*(?:neighbou?rs?|others?|rest|two|around it|voisin\w*|vecin\w*|vizinh\w*|demas|autres)\b|(?:and|with) (?:its|their|all its) (?:{PATH})")]:
+        for extra in [
+            *ask.find(
+                rf"(?:and |et |y |e |na )?(?:connect|join|link|reconnect|relie|conecta|une|liga)[^.;]*(?:neighbou?rs?|others?|rest|two|around it|voisin\w*|vecin\w*|vizinh\w*|demas|autres)\b|(?:and|with) (?:its|their|all its) (?:{PATH})"
+            )
+        ]:
             ask.claim(extra)
 
 
@@ -204,7 +228,9 @@ def reorder(ask: Ask) -> None:
             ask.claim(match)
             continue
         move(ask.draft, key, anchor, before=before)
-        ask.say("moved_before" if before else "moved_after", name=ask.name(key), anchor=ask.name(anchor))
+        ask.say(
+            "moved_before" if before else "moved_after", name=ask.name(key), anchor=ask.name(anchor)
+        )
         ask.claim(match)
         _claim_emphasis(ask)
 
@@ -237,6 +263,10 @@ def _swap(ask: Ask, first: str, second: str) -> None:
 
 
 def _claim_emphasis(ask: Ask) -> None:
-    """"not after", "just swap these two": the same said again."""
-    for extra in [*ask.find(rf"(?:,? ?(?:and )?(?:not|pas|no|nao|si) (?:{AFTER}|{BEFORE})|(?:just |so )?{SWAP} (?:these|them|those|the) ?(?:two|both)?|nothing else(?: to change)?)")]:
+    """ "not after", "just swap these two": the same said again."""
+    for extra in [
+        *ask.find(
+            rf"(?:,? ?(?:and )?(?:not|pas|no|nao|si) (?:{AFTER}|{BEFORE})|(?:just |so )?{SWAP} (?:these|them|those|the) ?(?:two|both)?|nothing else(?: to change)?)"
+        )
+    ]:
         ask.claim(extra)

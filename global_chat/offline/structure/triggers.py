@@ -10,7 +10,7 @@ from .asking import Ask, CannotDo
 from .words import OFF, ON, PATH, TRIGGER, S
 
 _TO_WEBHOOK = (
-    r"(?:(?:triggered|started|trigger it|start(?:s|ed)?|run|launched?|fired)\b[^.;]{0,30}? (?:by|through|via|from|with|on) (?:a |the |an? http )?webhook"
+    r"(?:(?:trigger|triggered|started|trigger it|start(?:s|ed)?|run|launched?|fired)\b[^.;]{0,30}? (?:by|through|via|from|with|on) (?:a |the |an? http )?webhook"
     r"|(?:change|switch|turn|convert|make|set|move|go|pass|use|want|replace)\b[^.;]{0,50}?\bwebhook\b(?: (?:trigger(?:ed)?|instead(?: of (?:the )?cron)?))?"
     r"|webhook(?: trigger)? (?:instead|rather|and no(?:t| more| longer) (?:by )?(?:the )?cron)[^.;]*"
     r"|(?:passe[rz]?|change[rz]?|mets|utilise[rz]?|declenche[rz]?|demarre[rz]?|remplace[rz]?|par|en|veux)\b[^.;]{0,40}?\bwebhook(?: (?:au lieu du|et plus par|a la place du) cron)?|plus de cron[^.;]*webhook"
@@ -18,7 +18,9 @@ _TO_WEBHOOK = (
     r"|(?:muda(?:r)?|usa(?:r)?|troca|passa|quero|com|por|que (?:comece|seja disparado))\b[^.;]{0,40}?\bwebhook(?: em vez d\w+ cron)?|(?:tumia|iwe|badilisha)\b[^.;]{0,30}?\bwebhook)"
 )
 _NO_WEBHOOK = r"(?:instead of|rather than|no (?:more|longer)|not (?:by|with|through)?|without|(?:et |mais )?(?:plus|pas) (?:par|de|en|avec)|au lieu d[eu]|ya no (?:por|con)|en (?:lugar|vez) de|em vez de|nao|ja nao|badala ya|si|remove|drop|delete)\s+(?:the |a |le |un |el |o |kwa )?(?:trigger'?s )?webhook(?: trigger)?"
-_WHILE = re.compile(r"\b(?:until|till|jusqu'au?|hasta(?! las? \d)|ate(?! as)|hadi|mpaka|from (?:next )?(?=mon|tue|wed|thu|fri|sat|sun)|a partir de(?! las)|starting(?: from)?) \w+(?: \w+)?")
+_WHILE = re.compile(
+    r"\b(?:until|till|jusqu'au?|hasta(?! las? \d)|ate(?! as)|hadi|mpaka|from (?:next )?(?=mon|tue|wed|thu|fri|sat|sun)|a partir de(?! las)|starting(?: from)?) \w+(?: \w+)?"
+)
 _SCHEDULE_WORDS = r"\b(?:cron|schedule\w*|timer|clock|horaire|programacion|agendamento|ratiba)\b"
 
 
@@ -38,7 +40,9 @@ def trigger_type(ask: Ask) -> None:
     _rename_trigger(ask, key, "webhook")
     ask.say("to_webhook")
     ask.claim(match)
-    for extra in [*ask.find(r"(?:not|no more|no longer|instead of|plus|ya no|nao|sitaki)[^.;]*?cron[^.;]*")]:
+    for extra in [
+        *ask.find(r"(?:not|no more|no longer|instead of|plus|ya no|nao|sitaki)[^.;]*?cron[^.;]*")
+    ]:
         ask.claim(extra)
 
 
@@ -115,7 +119,9 @@ def _taken(ask: Ask, match: re.Match[str]) -> bool:
 
 
 _BARE = rf"(?P<what>{TRIGGER})\s*(?::|=|should be|must be|is|to|->)?\s*(?:back )?(?P<state>on|off|enabled|disabled|active|inactive)(?= |$|[.,;!])"
-_NEGATION = re.compile(r"(?:do not|don't|not|never|ne|no|nao|usi\w*|must not be|should not be|shouldn't be)\s+(?:be )?$")
+_NEGATION = re.compile(
+    r"(?:do not|don't|not|never|ne|no|nao|usi\w*|must not be|should not be|shouldn't be)\s+(?:be )?$"
+)
 
 
 def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
@@ -129,7 +135,9 @@ def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
     phrase = f"{before} {sentence}"
     steps = re.findall(r"§(?:\d+|t)", phrase)
     if re.search(rf"\b{PATH}\b", phrase) or steps:
-        if re.search(r"\b(?:trigger|cron|schedule|webhook)\b", sentence) and not re.search(PATH, phrase):
+        if re.search(r"\b(?:trigger|cron|schedule|webhook)\b", sentence) and not re.search(
+            PATH, phrase
+        ):
             _switch_trigger(ask, turn_on)
         else:
             _switch_path(ask, phrase, steps, turn_on)
@@ -143,7 +151,7 @@ def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
 
 
 def _is_bare(ask: Ask, phrase: str) -> bool:
-    """"turn it off for now": with nothing else named, the workflow itself is meant."""
+    """ "turn it off for now": with nothing else named, the workflow itself is meant."""
     words = re.findall(r"[^\W\d_]+", phrase)
     return len(words) <= 8 and not re.search(r"¤", phrase)
 
@@ -166,11 +174,22 @@ def _switch_path(ask: Ask, phrase: str, steps: list[str], turn_on: bool) -> None
         found = draft.between(keys[0], keys[1]) or draft.between(keys[1], keys[0])
         candidates = [found] if found else []
     elif len(keys) == 1:
-        out = re.search(rf"(?:from|out of|after|leaving|de|depuis|desde|apres|despues de|depois de|kutoka) {S}", phrase)
+        out = re.search(
+            rf"(?:from|out of|after|leaving|de|depuis|desde|apres|despues de|depois de|kutoka) {S}",
+            phrase,
+        )
         candidates = draft.outgoing(keys[0]) if out else draft.incoming(keys[0])
+    elif re.search(
+        r"(?:this|ce|est[ea]|hii) (?:path|edge|chemin|camino|caminho|njia)|njia hii", phrase
+    ):
+        candidates = draft.incoming(ask.key("§t"))
     else:
         candidates = []
     wanted = [(k, e) for k, e in candidates if (e.get("enabled") is not False) != turn_on]
+    if not wanted and len(candidates) == 1:
+        raise CannotDo(
+            "already_on" if turn_on else "already_off", what=path_name(ask, candidates[0][1])
+        )
     if len(wanted) != 1:
         raise CannotDo("which_path")
     wanted[0][1]["enabled"] = turn_on

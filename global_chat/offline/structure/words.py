@@ -8,9 +8,7 @@ S = r"(?:the |la |le |el |o |a |d[eo] )?(?:§\d+|§t)"
 IT = r"(?:it|this|that|la|le|lo|celle-ci|eso|esto|isso|isto)"
 V = r"¤\d+"
 
-RENAME = (
-    r"(?:please )?(?:rename|re-name|retitle|renomm(?:e|er|ez)|rebaptis(?:e|er|ez)|renombr(?:a|ar|e)|renomei(?:a|ar|e)|rinomina|umbenennen)"
-)
+RENAME = r"(?:please )?(?:rename|re-name|retitle|renomm(?:e|er|ez)|rebaptis(?:e|er|ez)|renombr(?:a|ar|e)|renomei(?:a|ar|e)|rinomina|umbenennen)"
 CALL = r"(?:call|appell?e[rz]?|llam(?:a|ar|e)|cham(?:a|ar|e)|nenne)"
 BE_CALLED = (
     r"(?:(?:should|must|shall|has to|needs to|ought to|will|is to) (?:now )?be (?:called|named|renamed(?: to| as)?|titled)|is (?:now )?(?:called|named)|gets the name"
@@ -41,9 +39,7 @@ OFF = (
     r"|desactiv(?:e|er|ez|a|ar)|etein(?:s|dre|ez)|eteign(?:s|ez)|arret(?:e|er|ez)|suspend(?:s|re|ez)|deshabilit(?:a|ar|e)|inhabilit(?:a|ar)|apag(?:a|ar|ue)|paus(?:a|ar|e)"
     r"|desativ(?:a|ar|e)|deslig(?:a|ar|ue)|suspend(?:e|er|a)|zima|izime|lemaza|simamisha|sitisha|deaktivier(?:e|en)|stop)"
 )
-TRIGGER = (
-    r"(?:triggers?|cron(?: ?job)?|schedule|webhooks?|timer|workflow|declencheur|planification|flux|disparador|programacion|flujo|gatilho|agendamento|fluxo|kichochezi|ratiba|mtiririko|automation)"
-)
+TRIGGER = r"(?:triggers?|cron(?: ?job)?|schedule|webhooks?|timer|workflow|declencheur|planification|flux|disparador|programacion|flujo|gatilho|agendamento|fluxo|kichochezi|ratiba|mtiririko|automation)"
 PATH = (
     r"(?:paths?|edges?|connections?|links?|arrows?|branch(?:es)?|routes?|lines?|chemins?|liens?|fleches?|connexions?|branches?|caminos?|conexion|flechas?|enlaces?|ramas?|rutas?"
     r"|caminhos?|ligacao|conexao|setas?|ramos?|njia|kiungo)"
@@ -55,8 +51,10 @@ COME = (
     r"|(?:doit|devrait) (?:venir|passer|etre|aller|s'executer|tourner|se faire)|(?:debe|deberia|tiene que|ha de) (?:ir|venir|estar|ejecutarse|correr|pasar)|va|(?:deve|deveria|tem de|tem que) (?:vir|ir|ficar|correr|estar|ser)|vem|fica"
     r"|(?:inapaswa|lazima|inatakiwa) (?:iwe|ije|kuwa|kuja)|iwe|ije)"
 )
-BEFORE = r"(?:before|ahead of|in front of|prior to|avant|devant|antes d[eo]l?|antes da|kabla ya|vor)"
-AFTER = r"(?:(?:right |directly |straight |immediately |just )?(?:after|behind|following)|(?:juste |directement )?apres|(?:justo |directamente )?(?:despues de|tras)|detras de|(?:logo |diretamente )?(?:depois d[eoa]|apos)|baada ya|nach)"
+BEFORE = (
+    r"(?:before|ahead of|in front of|prior to|avant|devant|antes(?: d[eo]l?| da)?|kabla ya|vor)"
+)
+AFTER = r"(?:(?:right |directly |straight |immediately |just )?(?:after|behind|following)|(?:juste |directement )?apres|(?:justo |directamente )?(?:despues(?: de)?|tras)|detras de|(?:logo |diretamente )?(?:depois(?: d[eoa])?|apos)|baada ya|nach)"
 CONNECT = (
     r"(?:connect|link|join|wire|hook|attach|hang|tie|chain|relie[rz]?|connect(?:e|er|ez)|raccord(?:e|er|ez)|branch(?:e|er|ez)|rattach(?:e|er|ez)|conect(?:a|ar|e)|enlaz(?:a|ar)|enlace|un(?:e|ir|a)|vincul(?:a|ar)"
     r"|lig(?:a|ar|ue)|unganisha|verbinde)"
@@ -65,12 +63,14 @@ DISCONNECT = r"(?:disconnect|detach|unlink|unhook|deconnect(?:e|er|ez)|debranch(
 
 SUCCESS = r"(?:on success|(?:only )?(?:when|if|after|once) (?:it |that |this |§\d+ |they )?(?:succeeds?|succeeded|has succeeded|worked|works|is ok|was successful|went well)|success(?:ful)?(?: only)?|en cas de (?:succes|reussite)|si (?:ca|elle|il|§\d+) (?:a )?reussit?|succes|reussite|en caso de exito|si (?:tiene|hay) exito|si sale bien|exito|em caso de sucesso|se (?:correr bem|tiver sucesso)|sucesso|ikifanikiwa|ikifaulu|mafanikio)"
 FAILURE = (
-    r"(?:on (?:failure|error)|(?:only )?(?:when|if|once|in case|should) (?:it |that |this |§\d+ |they )?(?:fails?|failed|has failed|breaks?|errors?|goes wrong|crashes|is red)|fails|failed|has failed|failure|in case of (?:an )?(?:error|failure)|goes wrong"
-    r"|en cas d'(?:echec|erreur)|si (?:ca|elle|il|§\d+) (?:a )?echou(?:e|ent)|quand (?:ca|elle|il|§\d+) (?:a )?echoue|a echoue|echoue|echec|en caso de (?:error|fallo)|(?:si|cuando) (?:\S+ )?(?:falla|falle|fallo)|ha fallado|falla|falle|em caso de (?:erro|falha)|(?:se|quando) (?:\S+ )?(?:falhar|falha|falhou)|falhar|falhou"
+    r"(?:on (?:failure|error)|(?:only )?(?:when|if|once|in case|should) (?:it |that |this |§\d+ |they )?(?:fails?|failed|has failed|breaks?|errors?|goes wrong|crashes|is red)|failure only|only (?:on )?failures?|in case of (?:an )?(?:error|failure)"
+    r"|en cas d'(?:echec|erreur)|si (?:ca|elle|il|§\d+) (?:a )?echou(?:e|ent)|quand (?:ca|elle|il|§\d+) (?:a )?echoue|en caso de (?:error|fallo)|(?:si|cuando) (?:\S+ )?(?:falla|falle|fallo)|em caso de (?:erro|falha)|(?:se|quando) (?:\S+ )?(?:falhar|falha|falhou)"
     r"|ikishindwa|ikifeli|imeshindwa)"
 )
 ALWAYS = r"(?:always|in any case|regardless|whatever happens|no matter what|unconditional(?:ly)?|even (?:if|when) (?:it|that|§\d+) (?:fails?|failed|has failed)|without (?:any )?condition|toujours|dans tous les cas|sans condition|meme (?:si|en cas) \S+(?: \S+)?|siempre|en cualquier caso|sin condicion|sempre|em qualquer caso|sem condicao|daima|kila mara|immer)"
-ONLY = r"(?:only|just|solely|seulement|uniquement|que|solo|solamente|so|somente|apenas|tu|pekee|nur)"
+ONLY = (
+    r"(?:only|just|solely|seulement|uniquement|que|solo|solamente|so|somente|apenas|tu|pekee|nur)"
+)
 
 #: Words that ask for nothing: courtesy, and what a request may end with.
 TAIL = r"(?:\s*[,.;!]?\s*(?:please|pls|plz|thanks?(?: you)?|thx|svp|stp|s'il (?:te|vous) plait|merci|por favor|gracias|porfa|obrigad[oa]|se faz favor|tafadhali|asante|bitte|danke|ok)\b[\s!.]*)*\s*[.!]?\s*$"

@@ -1,0 +1,30 @@
+"""Verbs by which a clause asks for something to be done."""
+
+from __future__ import annotations
+
+import re
+
+VERBS = (
+    r"(?:add|insert|append|remove|delete|send|skip|log|print|throw|write|keep(?! (?:it|the rest|everything))|save|store|drop|filter|sort|round|convert|trim|map|put|set|change|replace|use|make|rename|retry|catch|wrap|ignore|check|move|count|collect|split|join|format|parse|handle|fetch|get|turn|mask|translate|call|include|exclude|take|limit"
+    r"|ajoute\w*|supprime\w*|enleve\w*|envoie\w*|ignore\w*|affiche\w*|ecri\w+|garde\w*|filtre\w*|trie\w*|mets|mettre|change\w*|remplace\w*|utilise\w*|renomme\w*|traduis\w*|calcule\w*"
+    r"|agreg\w+|anad\w+|quit\w+|elimin\w+|envia\w*|ignora\w*|muestra\w*|escrib\w+|guarda\w*|filtra\w*|ordena\w*|pon\w*|cambia\w*|reemplaz\w+|usa\w*|renombra\w*|traduc\w+"
+    r"|adicion\w+|acrescent\w+|remov\w+|apag\w+|tira\w*|manda\w*|escrev\w+|grav\w+|coloca\w*|muda\w*|troca\w*|substitu\w+|renomei\w+|traduz\w*|ongeza|ondoa|futa|tuma|weka|badilisha|tumia|andika)"
+)
+_OPENS = (
+    r"(?:^|[.,;:!?(\n]|\b(?:and|then|please|also|but|et|puis|aussi|mais|y|luego|tambien|pero|e|depois|tambem|mas|na|kisha|pia|can you|could you|should|must|to)\b)"
+    r"\s*(?:please |also |then |svp |por favor )?"
+)
+_DEMAND = re.compile(_OPENS + rf"(?P<verb>{VERBS})\b")
+#: Verbs that go with any change, so that they ask for nothing by themselves.
+_ANY_CHANGE = re.compile(
+    r"(?:put|set|change|replace|use|make|turn|keep|get|take|move|leave|mets|mettre|change\w*|remplace\w*|utilise\w*|pon\w*|cambia\w*|usa\w*|coloca\w*|muda\w*|troca\w*|weka|badilisha|tumia)$"
+)
+
+
+def demands(rest: str, *, any_change: bool = True) -> bool:
+    """Whether a clause of folded text opens with a verb that asks for something.
+
+    `any_change` False passes over verbs that go with any change, such as "make" and "use".
+    """
+    found = _DEMAND.finditer(re.sub(r"\s+", " ", rest).strip())
+    return any(any_change or not _ANY_CHANGE.match(match["verb"]) for match in found)
