@@ -39,7 +39,7 @@ def add(
     path: Annotated[Path, typer.Argument(help="A folder with Markdown or MDX, or one such file.")],
 ) -> None:
     """Index your own documentation. Run it again after changes: only those are read."""
-    with _library() as library:
+    with _library(keeps=True) as library:
         report = library.add(path)
     _say(
         f"{report.name}: {report.added} pages added, {report.changed} changed, "
@@ -85,7 +85,7 @@ def remove(
     path: Annotated[str, typer.Argument(help="A folder that was added, as `docs list` shows it.")],
 ) -> None:
     """Forget a folder that was added. The folder itself stays as it is."""
-    with _library() as library:
+    with _library(keeps=True) as library:
         library.remove(path)
     _say(f"{path} is no longer indexed.")
 
@@ -121,7 +121,7 @@ def sync(
     from global_chat.knowledge.places import registry_address  # noqa: PLC0415
 
     registry = registry_address(os.environ) or _npm_registry()
-    with _library(registry) as library:
+    with _library(registry, keeps=True) as library:
         names = [a.package for a in library.catalogue] if every else list(adaptors or ())
         results = asyncio.run(library.sync(names, _tell))
     if not results:
@@ -139,8 +139,11 @@ def _tell(result: SyncResult) -> None:
 
 
 @contextmanager
-def _library(registry: str | None = None) -> Iterator[Library]:
-    """The user's library. A failure becomes its message and exit code, a note a line on stderr."""
+def _library(registry: str | None = None, *, keeps: bool = False) -> Iterator[Library]:
+    """The user's library. A failure becomes its message and exit code, a note a line on stderr.
+
+    With `keeps` the command is about what is kept, and fails where nothing can be.
+    """
     # Kept off the start-up path of every other command.
     from global_chat.knowledge.library import Library  # noqa: PLC0415
     from global_chat.knowledge.places import cache_folder, clean_address  # noqa: PLC0415
@@ -149,6 +152,8 @@ def _library(registry: str | None = None) -> Iterator[Library]:
     library = Library(cache_folder(os.environ), registry=clean_address(registry))
     try:
         yield library
+        if keeps and not library.persistent:
+            raise typer.Exit(1)
     except TurnError as error:
         _say(error_text(error), err=True)
         raise typer.Exit(error.exit_code) from None

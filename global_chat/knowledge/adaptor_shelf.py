@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from pydantic import ValidationError
+
 from .adaptor_docs import AdaptorDocs, Operation
 from .database import Database
 from .indexing import Document, digest_of, index_source
@@ -24,12 +26,15 @@ class AdaptorShelf:
         self._database = database
 
     def get(self, wanted: Specifier) -> AdaptorDocs | None:
-        """The docs of exactly this version; None when they are not stored."""
+        """The docs of exactly this version; None when they are not stored, or not readable."""
         query = "SELECT docs FROM adaptor WHERE package = ? AND version = ?"
         row = self._database.run(
             lambda c: c.execute(query, (wanted.package, wanted.version)).fetchone()
         )
-        return AdaptorDocs.model_validate_json(row[0]) if row else None
+        try:
+            return AdaptorDocs.model_validate_json(row[0]) if row else None
+        except ValidationError:
+            return None
 
     def stored(self, package: str | None = None) -> list[Specifier]:
         """Versions whose docs are stored, of one package or of all."""

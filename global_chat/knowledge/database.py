@@ -21,6 +21,10 @@ _FILE = "knowledge.db"
 _SUFFIXES = ("", "-wal", "-shm")
 _BUSY_SECONDS = 5.0
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# Of a file whose pages hold together while what is in them does not, SQLite says no more than this.
+_GARBLED = (
+    "Could not decode to UTF-8", "no such table", "no such column", "unsupported file format"
+)  # fmt: skip
 _NO_WRITING = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_CANTOPEN,
@@ -101,7 +105,7 @@ class Database:
         with self._lock:
             try:
                 return self._work(work)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 if not self._recover(error):
                     raise
                 return self._work(work)
@@ -137,23 +141,30 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             if _version(connection) not in (0, SCHEMA_VERSION):
                 connection.close()
-                self._replace("was made by another version of this program")
+                try:
+                    self._replace("was made by another version of this program")
+                except OSError:
+                    return self._in_memory(copied=False)
                 connection = _connect(str(self.path))
                 connection.execute("PRAGMA journal_mode = WAL")
             return _prepared(connection)
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             connection.close()
             raise
 
-    def _recover(self, error: sqlite3.DatabaseError) -> bool:
+    def _recover(self, error: Exception) -> bool:
         """Make the next attempt possible; False when the error is about something else."""
         code = getattr(error, "sqlite_errorcode", None)
         primary = code & 0xFF if isinstance(code, int) else None
+        garbled = isinstance(error, UnicodeDecodeError) or str(error).startswith(_GARBLED)
         if self.path is None:
             return False
-        if primary in _DAMAGE:
+        if primary in _DAMAGE or garbled:
             self.close()
-            self._replace("was damaged")
+            try:
+                self._replace("was damaged")
+            except OSError:
+                self._connection = self._in_memory(copied=False)
             return True
         if primary in _NO_WRITING:
             self.close()
@@ -170,7 +181,7 @@ class Database:
         again = f" Add your own documentation again: {', '.join(folders)}." if folders else ""
         self.notes.append(f"The documentation database {why} and was made anew.{again}")
 
-    def _in_memory(self) -> sqlite3.Connection:
+    def _in_memory(self, *, copied: bool = True) -> sqlite3.Connection:
         """A copy of the file in memory, or an empty database when there is no usable file."""
         path, self.path = self.path, None
         self.notes.append(
@@ -178,14 +189,14 @@ class Database:
             "not kept. Set GLOBAL_CHAT_CACHE to a folder that can be written."
         )
         memory = _connect(":memory:")
-        if path is not None and path.is_file():
+        if copied and path is not None and path.is_file():
             try:
                 with _connect(f"file:{path}?mode=ro&immutable=1", uri=True) as file:
                     file.backup(memory)
                 file.close()
                 if _version(memory) == SCHEMA_VERSION:
                     return memory
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 pass
             memory.close()
             memory = _connect(":memory:")
@@ -217,6 +228,6 @@ def _folders(path: Path) -> list[str]:
         with _connect(f"file:{path}?mode=ro&immutable=1", uri=True) as file:
             rows = file.execute("SELECT name FROM source WHERE kind = 'folder'").fetchall()
         file.close()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return []
     return [name for (name,) in rows]

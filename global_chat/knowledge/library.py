@@ -92,6 +92,11 @@ class Library:
         return tuple(self._database.notes)
 
     @property
+    def persistent(self) -> bool:
+        """Whether the next process will still have what this one stores."""
+        return self._database.path is not None
+
+    @property
     def catalogue(self) -> Catalogue:
         """The catalogue, with the versions that a registry has told of."""
         return self._catalogue.with_versions(self._shelf.known_versions())

@@ -260,6 +260,16 @@ def test_the_commands_add_search_list_and_remove(run: CliRunner, docs: Path) -> 
     assert str(docs) not in run.invoke(docs_app, ["list"]).stdout
 
 
+def test_what_cannot_be_kept_is_not_called_done(
+    run: CliRunner, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GLOBAL_CHAT_CACHE", str(tmp_path / "file" / "cache"))
+    ended = run.invoke(docs_app, ["add", str(docs)])
+    assert ended.exit_code == 1 and "cannot be written" in ended.stderr
+    assert run.invoke(docs_app, ["search", "cron"]).exit_code == 0
+
+
 def test_mistakes_are_sentences_with_exit_code_2(run: CliRunner, docs: Path) -> None:
     for arguments in (["add", "/no/such/place"], ["remove", "never-added"], ["sync", "http"]):
         result = run.invoke(docs_app, arguments)

@@ -17,9 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from global_chat.knowledge import embeddings
+from global_chat.knowledge.adaptor_docs import AdaptorDocs
+from global_chat.knowledge.adaptor_shelf import AdaptorShelf
+from global_chat.knowledge.database import Database
 from global_chat.knowledge.library import Library, Passage
 from global_chat.knowledge.places import cache_folder, registry_address
 from global_chat.knowledge.reference import Reference, passages_text
+from global_chat.knowledge.registry import Listing
 
 pytestmark = pytest.mark.unit
 
@@ -96,6 +100,52 @@ async def test_damage_that_shows_late_is_repaired_and_lost_folders_are_named(
     library = Library(tmp_path)
     assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
     assert str(own) in " ".join(library.notes)
+
+
+@pytest.mark.parametrize(
+    ("found", "garbled"),
+    [
+        ("CREATE TABLE page", "CREATE TABLE p\udcffge"),
+        ("CREATE TABLE page", "CREATE TABLE pxge"),
+        ("Otters swim", "Otters\udcffswim"),
+        ('"package":"@openfn', '"package";"@openfn'),
+    ],
+    ids=["a name that is no text", "a table of another name", "a text that is none", "no JSON"],
+)
+async def test_damage_within_sound_pages_is_no_crash(
+    tmp_path: Path, found: str, garbled: str
+) -> None:
+    (tmp_path / "a.md").write_text("# Otters\n\nOtters swim.")
+    library = Library(tmp_path)
+    library.add(tmp_path / "a.md")
+    docs = AdaptorDocs(package="@openfn/language-otter", version="1.0.0")
+    AdaptorShelf(Database(tmp_path)).put(docs, Listing(docs.package, {}, None))
+    library.close()
+    path = tmp_path / "knowledge.db"
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    content = path.read_bytes()
+    assert found.encode() in content
+    path.write_bytes(content.replace(found.encode(), garbled.encode("utf-8", "surrogateescape")))
+    library = Library(tmp_path)
+    await library.search("otters swim")
+    assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
+    await library.adaptor_docs(docs.specifier, "swim")
+    assert library.status().sources
+
+
+async def test_a_damaged_file_that_cannot_be_removed_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "knowledge.db").write_bytes(b"not a database at all" * 500)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    library = Library(tmp_path)
+    assert sources(await library.search(CURSOR))[0] == "handbook/cursors.md"
+    assert "cannot be written" in library.notes[0]
 
 
 async def test_a_database_of_another_version_is_made_anew(tmp_path: Path) -> None:
