@@ -97,7 +97,8 @@ async def edits(turns: Turns, folder: Path, *, verbose: bool) -> None:
         if verbose and verdict != "right":
             agents = " ".join(response.meta.agents) if verdict != "failed" else ""
             print(
-                f"  {verdict} {case['id']} [{agents}] {case['content'][:90]!r}\n    {text[:160]!r} {failures[:3]}"
+                f"  {verdict} {case['id']} [{agents}] {case['content'][:90]!r}\n    "
+                f"{text[:160]!r} {failures[:3]}"
             )
     for form in ("deterministic", "authoring", "question"):
         of_form = {verdict: n for (f, verdict), n in sorted(counts.items()) if f == form}
@@ -123,7 +124,8 @@ async def logs(turns: Turns, folder: Path, *, verbose: bool) -> None:
         good += named and bool(quoted)
         if verbose:
             print(
-                f"  {case['id']} step named: {named}, key lines quoted: {len(quoted)}/{len(case['key_lines'])}"
+                f"  {case['id']} step named: {named}, key lines quoted: "
+                f"{len(quoted)}/{len(case['key_lines'])}"
             )
     print(f"Logs: failing step and a proving line named in {good} of {len(cases)}")
 
@@ -134,7 +136,8 @@ async def measure(folder: Path, *, verbose: bool) -> None:
     await logs(turns, folder, verbose=verbose)
     seconds = sorted(turns.seconds[1:])
     print(
-        f"Seconds a turn after the first ({turns.seconds[0]:.2f}): median {seconds[len(seconds) // 2]:.3f}, "
+        f"Seconds a turn after the first ({turns.seconds[0]:.2f}): median "
+        f"{seconds[len(seconds) // 2]:.3f}, "
         f"longest {seconds[-1]:.3f}"
     )
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from global_chat.workflow.parts import Step
 
-from ..language.folding import folded, words
+from ..language.folding import folded, word_set, words
 from ..language.mentions import Named
 from ..language.saying import Voice
 from ..logs.telling import tell
 from ..structure.questions import is_question, is_structure_question
-from . import catches, lines, literals, state_keys
+from . import added_lines, catches, emojis, kinds, lines, literals, settings, state_keys
 from .asking import CodeAsk, Elsewhere, Refused, is_idle
 from .explaining import around, explain
 from .starters import starter
@@ -22,27 +22,33 @@ from .starters import starter
 COMMANDS: tuple[Callable[[CodeAsk], None], ...] = (
     state_keys.rename_state_key,
     lines.remove_console,
-    lines.remove_emojis,
-    lines.remove_comments,
+    emojis.remove_emojis,
+    emojis.remove_comments,
     catches.remove_catch,
     literals.replace_literals,
     catches.add_catch,
-    lines.add_console,
-    literals.set_flags,
-    literals.set_values,
-    literals.new_value_by_kind,
+    added_lines.add_console,
+    settings.set_flags,
+    settings.set_values,
+    kinds.new_value_by_kind,
 )
 #: Without the one that goes by a value's kind alone, which only fits when the step is certain.
 SURE_COMMANDS = COMMANDS[:-1]
 _FIX = re.compile(
-    r"\b(?:fix|repair|correct|make it work|solve|change|handle|turn it|corrige\w*|repare\w*|arregl\w+|corrij\w+|conserta\w*|rekebisha)\b"
+    r"\b(?:fix|repair|correct|make it work|solve|change|handle|turn it|corrige\w*"
+    r"|repare\w*|arregl\w+|corrij\w+|conserta\w*|rekebisha)\b"
 )
 _WANTS_STARTER = re.compile(
-    r"\b(?:code|write|start\w*|starter|fill|implement|complete|skeleton|ecri\w+|escrib\w+|codigo|escrev\w+|andika|finish|do this)\b"
+    r"\b(?:code|write|start\w*|starter|fill|implement|complete|skeleton|ecri\w+|escrib\w+"
+    r"|codigo|escrev\w+|andika|finish|do this)\b"
 )
-_STARTER_WORDS = frozenset(
-    "write code the starter start fill in implement complete skeleton for this step please pls me a some first with just give us can you could draft empty its it of here job"
-    " ecris ecrire le du de cette etape svp escribe escribir el codigo de este paso por favor para escreve escrever o deste passo andika ya hatua hii tafadhali finish do one is to so that we i have something and".split()
+_STARTER_WORDS = word_set(
+    "write code the starter start fill in implement complete skeleton for this step "
+    "please pls me a some first with just give us can you could draft empty its it of "
+    "here job"
+    " ecris ecrire le du de cette etape svp escribe escribir el codigo de este paso por "
+    "favor para escreve escrever o deste passo andika ya hatua hii tafadhali finish do "
+    "one is to so that we i have something and"
 )
 _SAME = re.compile(r"\b(?:same|like|as in|comme|igual|como (?:en|no|na)|kama|similar)\b")
 

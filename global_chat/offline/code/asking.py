@@ -92,10 +92,14 @@ class CodeAsk:
 
 
 _REASON = re.compile(
-    r"\b(?:because|since|otherwise|so that|that way|as (?!well|id\b|the id)|parce que|car|sinon|comme ca|porque|ya que|pues|para que|assim|ja que|kwa sababu|ili)\b[^.;\n]*|\([^()¤§]*\)"
+    r"\b(?:because|since|otherwise|so that|that way|as (?!well|id\b|the id)|parce que|car"
+    r"|sinon|comme ca|porque|ya que|pues|para que|assim|ja que|kwa sababu|ili)\b[^.;\n]*"
+    r"|\([^()¤§]*\)"
 )
 _NOTHING_ELSE = re.compile(
-    r"\b(?:nothing else|only (?:that|this|the (?:name|number|id|url|text|value))|just (?:that|this)|(?:the )?rest (?:stays|is fine|unchanged)|rien d'autre|seulement (?:ca|cela)|nada mas|solo eso|mais nada|so isso|si kingine)\b[^.;,]*"
+    r"\b(?:nothing else|only (?:that|this|the (?:name|number|id|url|text|value))"
+    r"|just (?:that|this)|(?:the )?rest (?:stays|is fine|unchanged)|rien d'autre"
+    r"|seulement (?:ca|cela)|nada mas|solo eso|mais nada|so isso|si kingine)\b[^.;,]*"
 )
 
 

@@ -11,9 +11,16 @@ from .javascript import Code
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_REMOVE = r"(?:remove|delete|drop|take|get rid of|strip|enleve[rz]?|retire[rz]?|supprime[rz]?|quit(?:a|ar|e)|elimin(?:a|ar)|sac(?:a|ar)|tir(?:a|ar|e)|remov(?:a|er)|ondoa|toa)"
+_REMOVE = (
+    r"(?:remove|delete|drop|take|get rid of|strip|enleve[rz]?|retire[rz]?|supprime[rz]?"
+    r"|quit(?:a|ar|e)|elimin(?:a|ar)|sac(?:a|ar)|tir(?:a|ar|e)|remov(?:a|er)|ondoa|toa)"
+)
 _CATCH = r"(?:\.?catch(?:es|ing)?(?: block| handler)?|error handl(?:ing|er)|try[ /-]?catch)"
-_WISH = r"(?:catch|wrap|handle (?:the )?errors?|error handling|try[ /-]?catch|attrape[rz]?|intercepte[rz]?|gere[rz]? les erreurs|captur(?:a|ar|e)|manej(?:a|ar)|trat(?:a|ar)|shika makosa)"
+_WISH = (
+    r"(?:catch|wrap|handle (?:the )?errors?|error handling|try[ /-]?catch|attrape[rz]?"
+    r"|intercepte[rz]?|gere[rz]? les erreurs|captur(?:a|ar|e)|manej(?:a|ar)|trat(?:a|ar)"
+    r"|shika makosa)"
+)
 _PLAIN = frozenset(("fn", "fnIf", "each", "cursor", "dataPath", "fields", "combine", "execute"))
 
 
@@ -40,7 +47,9 @@ def remove_catch(ask: CodeAsk) -> None:
     ask.claim(match)
     for extra in [
         *ask.find(
-            r"(?:of|from|in|de|dans|en|do|da) (?:the code|this|here|aqui|ici)|i want (?:it|this) to fail[^.;]*|(?:it|this) (?:should|must) fail[^.;]*|when [^.;]*"
+            r"(?:of|from|in|de|dans|en|do|da) (?:the code|this|here|aqui|ici)"
+            r"|i want (?:it|this) to fail[^.;]*|(?:it|this) (?:should|must) fail[^.;]*"
+            r"|when [^.;]*"
         )
     ]:
         ask.claim(extra)
@@ -82,7 +91,13 @@ def add_catch(ask: CodeAsk) -> None:
     ask.become(f"{ask.code.text[:end]}.catch((error, state) => {{{body}\n}}){ask.code.text[end:]}")
     for extra in [
         *ask.find(
-            r"(?:and |then |et |y |e |na |just )?(?:go on|continue|carry on|keep going|return state|do not (?:stop|fail)|continue[rz]?|sigue|seguir|continua\w*|endelea)\b[^.;]*|(?:the run|this|it|everything) (?:must|should|shall) not (?:stop|fail|kill|break|be red)[^.;]*|(?:if|when|quand|si|cuando|se|quando)\b[^.,;¤]*(?:down|fails?|doesn't|does not|refuses?|error\w*|not answer|red|echoue|falla|falha)[^.,;¤]*|(?:i )?(?:don't|dont|do not) want[^.,;¤]*"
+            r"(?:and |then |et |y |e |na |just )?(?:go on|continue|carry on|keep going"
+            r"|return state|do not (?:stop|fail)|continue[rz]?|sigue|seguir|continua\w*"
+            r"|endelea)\b[^.;]*|(?:the run|this|it|everything) (?:must|should"
+            r"|shall) not (?:stop|fail|kill|break|be red)[^.;]*|(?:if|when|quand|si"
+            r"|cuando|se|quando)\b[^.,;¤]*(?:down|fails?|doesn't|does not|refuses?"
+            r"|error\w*|not answer|red|echoue|falla|falha)[^.,;¤]*|(?:i )?(?:don't|dont"
+            r"|do not) want[^.,;¤]*"
         )
     ]:
         ask.claim(extra)
@@ -92,7 +107,11 @@ def add_catch(ask: CodeAsk) -> None:
 def _kept(ask: CodeAsk) -> list[str]:
     """Where the error's message goes: a key of the state, the console, or both."""
     keep = ask.first(
-        rf"(?:keep|put|store|save|write|collect|garde[rz]?|mets|stocke[rz]?|enregistre[rz]?|guarda\w*|pon|guarda|grava|poe|coloca|hifadhi|weka) (?:the |le |la |el |o |its |his )?(?:error(?:'s)? )?(?:error|message|it|reason|erreur|mensaje|erro|mensagem|ujumbe|kosa)(?: message)? (?:in|on|to|under|into|as|dans|en|em|katika|kwenye) (?P<key>{V})"
+        r"(?:keep|put|store|save|write|collect|garde[rz]?|mets|stocke[rz]?"
+        r"|enregistre[rz]?|guarda\w*|pon|guarda|grava|poe|coloca|hifadhi|weka) (?:the "
+        r"|le |la |el |o |its |his )?(?:error(?:'s)? )?(?:error|message|it|reason|erreur"
+        r"|mensaje|erro|mensagem|ujumbe|kosa)(?: message)? (?:in|on|to|under|into|as"
+        rf"|dans|en|em|katika|kwenye) (?P<key>{V})"
     )
     lines = []
     if keep:
@@ -102,7 +121,9 @@ def _kept(ask: CodeAsk) -> list[str]:
         lines.append(f"{key} = error.message;")
         ask.claim(keep)
     log = ask.first(
-        r"(?:log|print|console|affiche|loggue|imprime|registra|mostra)\w* (?:the |le |la |el |o |only )?(?:error|message|it|erreur|mensaje|mensagem|erro)?(?:'s message| message)?"
+        r"(?:log|print|console|affiche|loggue|imprime|registra|mostra)\w* (?:the |le |la "
+        r"|el |o |only )?(?:error|message|it|erreur|mensaje|mensagem|erro)?(?:'s message"
+        r"| message)?"
     )
     if log or not keep:
         lines.append("console.error(error.message);")

@@ -38,12 +38,18 @@ def starter(name: str, adaptor: str, documentation: str) -> str:
     system = adaptor.rpartition("language-")[2].partition("@")[0] or "common"
     head = f'// Starter for "{name}", written offline by rule: complete what is marked with TODO.\n'
     if operation is None or system == "common":
-        return f"{head}fn(state => {{\n  // TODO: take what you need from state.data\n  return state;\n}});\n"
+        return (
+            f"{head}fn(state => {{\n  // TODO: take what you need from state.data\n  return "
+            f"state;\n}});\n"
+        )
     called, parameters = operation
     arguments = ", ".join(_placeholder(p) for p in parameters)
     return (
         f"{head}{called}({arguments}); // TODO: the {system} adaptor's `{called}`\n\n"
-        "fn(state => {\n  // TODO: keep what later steps need, for example state.result = state.data\n  return state;\n});\n"
+        "fn(state => {\n"
+        "  // TODO: keep what later steps need, for example state.result = state.data\n"
+        "  return state;\n"
+        "});\n"
     )
 
 
@@ -64,7 +70,7 @@ def _fitting(name: str, operations: list[tuple[str, list[str]]]) -> tuple[str, l
         parts = name_words(called)
         score = 0.1 / (1 + position)
         for verb, spoken in _VERBS.items():
-            if parts[:1] == [verb] and any(w in spoken for w in words):
+            if parts[:1] == (verb,) and any(w in spoken for w in words):
                 score += 2
         score += sum(
             1.5 for part in parts[1:] if any(w.rstrip("s") == part.rstrip("s") for w in words)

@@ -185,7 +185,12 @@ def rename_state_key(ask: CodeAsk) -> None:
         ask.say("renamed_key", old=key, new=name)
         for extra in [
             *ask.find(
-                r"(?:in|dans|en|em|katika|wherever|where) (?:every|each|all|both|the|chaque|tou\w+|tod\w+|cada|los|las|os|as)?[^.;,]*(?:use[sd]?|steps?|etapes?|pasos?|passos?|hatua|workflow|it is|it's)\w*|wherever[^.;,]*|everywhere|partout|(?:what|but|the)[^.;]*(?:do not change|don't change|stays?|unchanged|remain\w*|as (?:it is|they are))[^.;]*|(?:do not|don't) (?:touch|change)[^.;]*"
+                r"(?:in|dans|en|em|katika|wherever|where) (?:every|each|all|both|the"
+                r"|chaque|tou\w+|tod\w+|cada|los|las|os|as)?[^.;,]*(?:use[sd]?|steps?"
+                r"|etapes?|pasos?|passos?|hatua|workflow|it is|it's)\w*|wherever[^.;,]*"
+                r"|everywhere|partout|(?:what|but|the)[^.;]*(?:do not change|don't change"
+                r"|stays?|unchanged|remain\w*|as (?:it is|they are))[^.;]*|(?:do not"
+                r"|don't) (?:touch|change)[^.;]*"
             )
         ]:
             ask.claim(extra)

@@ -38,7 +38,8 @@ _SPECIAL = re.compile(
     r"|(?P<noon>noon|midday|midi|mediodia|meio-?dia|adhuhuri|mittags?))(?!\w)"
 )
 _ENGLISH_PARTS = re.compile(
-    rf"(?<!\w)(?P<part>half|quarter|{_N}(?: minutes?)?) (?P<way>past|after|to|before) (?P<hour>{_N})"
+    rf"(?<!\w)(?P<part>half|quarter|{_N}(?: minutes?)?) (?P<way>past|after|to"
+    rf"|before) (?P<hour>{_N})"
     rf"(?: o'?clock)?(?:,? {_PERIOD})?"
 )
 _DIGITAL = re.compile(
@@ -46,7 +47,8 @@ _DIGITAL = re.compile(
 )
 _HOURS = re.compile(
     rf"(?<![\w.])(?P<hour>{_N}) ?(?:h(?![a-z])|hrs?|heures?|horas?|uhr|o'?clock|en punto)"
-    rf"(?P<more>{_HALF}| et quart| y cuarto| e um quarto| moins le quart| menos (?:un )?cuarto| menos um quarto)?"
+    rf"(?P<more>{_HALF}| et quart| y cuarto| e um quarto| moins le quart"
+    r"| menos (?:un )?cuarto| menos um quarto)?"
     rf"(?:,? {_PERIOD})?"
 )
 _WITH_PERIOD = re.compile(
@@ -55,12 +57,14 @@ _WITH_PERIOD = re.compile(
 _AFTER_AT = re.compile(
     rf"(?<!\w){_AT}(?:las? |os? )?(?P<hour>{_N})"
     r"(?P<more> y media| e meia| et demie| y cuarto| e um quarto| menos cuarto)?"
-    r"(?! ?(?:%|minut|dakik|min\b|hours?|jours?|days?|dias?|steps?|times?|veces|fois|vezes|semanas?|weeks?|"
+    r"(?! ?(?:%|minut|dakik|min\b|hours?|jours?|days?|dias?|steps?|times?|veces|fois"
+    r"|vezes|semanas?|weeks?|"
     r"mois|meses|months?|records?|rows?|er\b|st\b|nd\b|rd\b|th\b|[.,]?\d))"
 )
 _SWAHILI = re.compile(
     rf"(?<!\w)saa (?P<hour>{_N}|kumi na moja|kumi na mbili)"
-    rf"(?P<more> na nusu| na robo| kasorobo| u nusu)?(?: (?:za |ya )?(?P<swahili>{_SWAHILI_PERIOD}))?(?!\w)"
+    r"(?P<more> na nusu| na robo| kasorobo| u nusu)?(?: (?:za "
+    rf"|ya )?(?P<swahili>{_SWAHILI_PERIOD}))?(?!\w)"
 )
 _MINUTES = {
     "half": 30, "quarter": 15, "demie": 30, "demi": 30, "media": 30, "meia": 30, "nusu": 30,

@@ -19,11 +19,16 @@ _NAMES = (
 _DAY = "|".join(f"(?P<d{i}>{names})" for i, names in enumerate(_NAMES))
 _ANY_DAY = "|".join(_NAMES)
 _WORKING = (
-    r"(?:on )?(?:week ?days?|working days?|work ?days?|business days?)|jours? (?:ouvrables?|ouvres?|de semaine)"
-    r"|en semaine|dias? (?:habiles|laborables?|de semana)|entre semana|dias? uteis|siku za (?:kazi|wiki)"
+    r"(?:on )?(?:week ?days?|working days?|work ?days?|business days?)"
+    r"|jours? (?:ouvrables?|ouvres?|de semaine)"
+    r"|en semaine|dias? (?:habiles|laborables?|de semana)|entre semana|dias? uteis"
+    r"|siku za (?:kazi|wiki)"
     r"|werktags?"
 )
-_WEEKEND = r"week-?ends?|week ends?|fin(?:es)? de semana|fi(?:m|ns) de semana|wikendi|mwisho wa wiki|wochenenden?"
+_WEEKEND = (
+    r"week-?ends?|week ends?|fin(?:es)? de semana|fi(?:m|ns) de semana|wikendi|mwisho wa wiki"
+    r"|wochenenden?"
+)
 _TO = r"\s*(?:-|–|to|through|thru|till|until|au|a|ao|hasta|ate|hadi|mpaka|bis)\s*"
 _RANGE = re.compile(
     rf"(?<!\w)(?P<from>{_ANY_DAY})(?:{_TO})(?:el |la |le |o )?(?P<to>{_ANY_DAY})(?!\w)"
@@ -31,11 +36,16 @@ _RANGE = re.compile(
 _SINGLE = re.compile(rf"(?<!\w)(?:{_DAY})(?!\w)")
 _SET = re.compile(rf"(?<!\w)(?:(?P<work>{_WORKING})|(?P<end>{_WEEKEND}))(?!\w)")
 _INCLUDED = re.compile(
-    rf"(?:{_WEEKEND})\s+(?:included|too|compris|incluidos?)|(?:including|y compris|incluyendo|incluindo) (?:the |les |le |el |o |los )?(?:{_WEEKEND})"
+    rf"(?:{_WEEKEND})\s+(?:included|too|compris|incluidos?)|(?:including|y compris"
+    rf"|incluyendo|incluindo) (?:the |les |le |el |o |los )?(?:{_WEEKEND})"
 )
 _EXCEPT = re.compile(
-    r"(?:except|but not|not|no|never|sauf|excepto|exceto|menos|salvo|isipokuwa|ausser|don't run|do not run"
-    r"|pas|without|skip(?:ping)?|leave out|(?:don't|do not|doesn't|does not|never|should not|shouldn't|must not|mustn't|ne|n'|nao|usi\w*|not|no)(?:\s+\w+){1,3}?)\s+(?:on\s+|at\s+|in\s+|during\s+|for\s+|le\s+|les\s+|la\s+|los\s+|el\s+"
+    r"(?:except|but not|not|no|never|sauf|excepto|exceto|menos|salvo|isipokuwa|ausser"
+    r"|don't run|do not run"
+    r"|pas|without|skip(?:ping)?|leave out|(?:don't|do not|doesn't|does not|never"
+    r"|should not|shouldn't|must not|mustn't|ne|n'|nao|usi\w*|not"
+    r"|no)(?:\s+\w+){1,3}?)\s+(?:on\s+|at\s+|in\s+|during\s+|for\s+|le\s+|les\s+|la\s+"
+    r"|los\s+|el\s+"
     r"|aos?\s+|as\s+|os\s+|nos?\s+|the\s+|en\s+|kwa\s+|pendant\s+)*$"
 )
 _N = number_pattern()
@@ -44,16 +54,22 @@ _ORDINALS = {
     "premier": 1, "1er": 1, "primero": 1, "primer": 1, "primeiro": 1, "kwanza": 1, "pili": 2,
 }  # fmt: skip
 _ORDINAL = "|".join(_ORDINALS)
-_OF_MONTH = r"(?:of (?:the|each|every) month|of month|du mois|de chaque mois|(?:de|del) (?:cada )?mes|ya (?:kila )?mwezi|(?:de|do) (?:cada )?mes)"
+_OF_MONTH = (
+    r"(?:of (?:the|each|every) month|of month|du mois|de chaque mois|(?:de|del) (?:cada )?mes"
+    r"|ya (?:kila )?mwezi|(?:de|do) (?:cada )?mes)"
+)
 _MONTH_DAY = re.compile(
-    rf"(?<!\w)(?:(?:on |every |each )?the (?P<a>\d{{1,2}})(?:st|nd|rd|th)(?:,? ?(?:and|&) (?:the )?(?P<a2>\d{{1,2}})(?:st|nd|rd|th))?(?! step)(?: (?:day )?{_OF_MONTH})?"
+    rf"(?<!\w)(?:(?:on |every |each )?the (?P<a>\d{{1,2}})(?:st|nd|rd|th)(?:,? ?(?:and"
+    rf"|&) (?:the )?(?P<a2>\d{{1,2}})(?:st|nd|rd|th))?(?! step)(?: (?:day )?{_OF_MONTH})?"
     rf"|(?:the |le |el |o |no |dia |siku ya )*(?P<b>{_ORDINAL})(?: (?:day|jour|dia))?,? {_OF_MONTH}"
-    rf"|(?:le |el |el dia |dia |no dia |o dia |siku ya |tarehe )(?P<c>{_N})(?: (?:et|y|e|na) (?:le |el |dia )*(?P<c2>{_N}))? {_OF_MONTH}"
+    rf"|(?:le |el |el dia |dia |no dia |o dia |siku ya |tarehe )(?P<c>{_N})(?: (?:et|y|e"
+    rf"|na) (?:le |el |dia )*(?P<c2>{_N}))? {_OF_MONTH}"
     rf"|(?:el dia|no dia|tarehe) (?P<d>\d{{1,2}})(?!\w)"
     rf"|(?:on )?(?:day )?(?P<e>\d{{1,2}})(?:st|nd|rd|th) (?:day )?{_OF_MONTH})"
 )
 _LAST = re.compile(
-    r"last (?:day|\w+day|working day|business day) (?:of|in)|end of (?:the|each|every) month|month.?end|dernier jour"
+    r"last (?:day|\w+day|working day|business day) (?:of|in)|end of (?:the|each"
+    r"|every) month|month.?end|dernier jour"
     r"|fin de mes|fin du mois|ultimo dia|fim do mes|mwisho wa mwezi|siku ya mwisho"
     r"|(?:first|second|third|1st|2nd|3rd) (?:mon|tues|wednes|thurs|fri|satur|sun)day"
 )

@@ -48,3 +48,8 @@ def name_words(name: str) -> tuple[str, ...]:
     """The words of a step's name or key; `camelCase` counts as two."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", composed(name))
     return tuple(word for part in _WORD.findall(folded(apart)) for word in part.split("'"))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text that lists them, as a set."""
+    return frozenset(text.split())

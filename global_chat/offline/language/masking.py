@@ -18,16 +18,21 @@ from .loose_names import loose_mentions
 from .mentions import Mention, Named, exact_mentions
 
 _BEFORE = (
-    r"(?:(?:the|la|le|les|l'|el|los|o|a|os|hiyo)\s*)?(?:(?:steps?|jobs?|nodes?|etapes?|pasos?|passos?|etapas?|hatua(?: ya)?)\s+"
+    r"(?:(?:the|la|le|les|l'|el|los|o|a|os|hiyo)\s*)?(?:(?:steps?|jobs?|nodes?|etapes?"
+    r"|pasos?|passos?|etapas?|hatua(?: ya)?)\s+"
     r"(?:(?:called|named|appelee?|llamad[oa]|chamad[oa])\s+)?)?$"
 )
 _AFTER = r"(?:\s+(?:steps?|jobs?|nodes?|one)\b(?!\s+(?:before|after|up|down)))?"
 _THIS = re.compile(
-    r"(?<!\w)(?:this (?:step|one|job|node)|the (?:open|current) (?:step|job)|cette etape(?:-ci)?|ce (?:step|job)|l'etape ouverte|celle-ci"
-    r"|est[ea] (?:paso|etapa|job)|est[ea] (?:passo|etapa)|hatua hii|(?:dieser|diesen|diesem) schritt)(?!\w)"
+    r"(?<!\w)(?:this (?:step|one|job|node)|the (?:open|current) (?:step|job)"
+    r"|cette etape(?:-ci)?|ce (?:step|job)|l'etape ouverte|celle-ci"
+    r"|est[ea] (?:paso|etapa|job)|est[ea] (?:passo|etapa)|hatua hii|(?:dieser|diesen"
+    r"|diesem) schritt)(?!\w)"
 )
 _THIS_BARE = re.compile(
-    r"(?<!\w)(?:(?:before|after|to|into|from|at|reach|towards|between) (?:here|this)(?! (?:path|edge|workflow|flow|condition|adapt\w+|trigger|code|file|field))|(?:avant|apres) ca|(?:antes|despues) de (?:este|esto)|depois deste|antes deste"
+    r"(?<!\w)(?:(?:before|after|to|into|from|at|reach|towards|between) (?:here"
+    r"|this)(?! (?:path|edge|workflow|flow|condition|adapt\w+|trigger|code|file|field))"
+    r"|(?:avant|apres) ca|(?:antes|despues) de (?:este|esto)|depois deste|antes deste"
     r"|here)(?!\w)"
 )
 _KEPT_QUOTES = ("quoted", "url", "email", "path", "identifier", "version")

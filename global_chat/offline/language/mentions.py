@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .folding import composed, folded, name_words
+from .folding import composed, folded, name_words, word_set
 
 #: Words of names that requests use anyway, so that one of them alone points at no step.
-_COMMON = frozenset(
+_COMMON = word_set(
     "get fetch find create update upsert add set send post put push pull load save store write read"
     " make build map transform extract check validate log alert notify email sms message run start"
     " the a an of to in on for from with and or if by at is it this that step steps job workflow"
     " data list case cases patient patients all new last first results values record records send"
     " de la le les du des et a en el los las y o do da dos das e para por com con sur pour un une"
     " uma una ya na kwa wa za error errors failure schedule trigger edge cleanup flow team page"
-    " code function fields missing clean status summary reports payload settings period".split()
+    " code function fields missing clean status summary reports payload settings period"
 )
 _STEP_NOUN = r"(?:steps?|jobs?|etapes?|pasos?|passos?|etapas?|hatua|one|ones|celle|celui|nodes?)"
 _SEPARATOR = r"[\W_]*"

@@ -11,53 +11,40 @@ from dataclasses import dataclass
 
 from .clock import Time, find_times, mentions_unclear_time, swahili_times
 from .days import Days, find_days, weekday_field
+from .intervals import EVERY, Interval, find_interval
 from .numbers import number_pattern, value_of
 
-_N = number_pattern()
-_EVERY = r"(?:every|each|toutes? les?|tous les|chaque|cada|a cada|todos os|todas as|todos los|todas las|kila|jeden|jede|alle|ogni)"
-_MINUTE = r"(?:minutes?|mins?|minutos?|min|dakika|minuten|minuti|mn)"
-_HOUR = r"(?:hours?|hrs?|heures?|horas?|h|saa|masaa|stunden?|ore?)"
-_DAY = r"(?:days?|nights?|mornings?|evenings?|afternoons?|jours?|nuits?|matins?|soirs?|dias?|noches?|mananas?|tardes?|noites?|manhas?|siku|usiku|asubuhi|jioni|tag|nacht|morgen|abend|giorno)"
-_INTERVAL = re.compile(
-    rf"(?<!\w){_EVERY}\s+(?:(?P<n>{_N}|other|second|half(?: an?)?|demi-?|media|meia)\s*-?\s*)?"
-    rf"(?P<unit>{_MINUTE}|{_HOUR}|{_DAY}|week|semaines?|semanas?|wiki|months?|mois|mes(?:es)?|mwezi|quarter|trimestres?)(?!\w)"
-)
-_KILA = re.compile(
-    rf"(?<!\w)kila\s+(?P<unit>dakika|saa|masaa)\s+(?P<n>{_N})(?!\w)(?!\s+(?:asubuhi|usiku|jioni|mchana))"
-)
-_TIMES = re.compile(
-    rf"(?<!\w)(?P<n>once|twice|thrice|une fois|deux fois|una vez|dos veces|uma vez|duas vezes|mara moja|mara mbili|{_N} (?:times|fois|veces|vezes)|mara {_N})"
-    rf"\s+(?:an?|per|each|every|par|al|a la|por|ao|a|kwa|in an?)\s+(?P<unit>{_HOUR}|{_DAY}|week|semaine|semana|wiki|month|mois|mes|mwezi)(?!\w)"
-)
-_WORDS: tuple[tuple[str, str], ...] = (
-    (r"half-?hourly", "30 minute"),
-    (r"hourly|toutes les heures|cada hora|de hora em hora|kila saa(?! (?:\w+) (?:asubuhi|usiku|jioni|mchana))", "1 hour"),
-    (r"daily|nightly|quotidien\w*|diari[ao](?:mente)?|kila siku|taglich|each and every day", "1 day"),
-    (r"weekly|hebdomadaires?|hebdo|semanal(?:mente)?|kila wiki|wochentlich", "1 week"),
-    (r"monthly|mensuel\w*|mensual\w*|mensalmente|mensal|kila mwezi|monatlich", "1 month"),
-    (r"quarterly|trimestriel\w*|trimestral\w*", "3 month"),
-)  # fmt: skip
 _BETWEEN = re.compile(
-    rf"(?:between|from|entre|de|kati ya)\s+(?P<a>\d{{1,2}})(?::00|h)?\s*(?P<ap>am|pm)?\s*(?:and|to|et|a|y|e|na|until|till)\s+(?P<b>\d{{1,2}})(?::00|h)?\s*(?P<bp>am|pm)?(?!\w)"
+    r"(?:between|from|entre|de|kati ya)\s+(?P<a>\d{1,2})(?::00|h)?\s*(?P<ap>am"
+    r"|pm)?\s*(?:and|to|et|a|y|e|na|until|till)\s+(?P<b>\d{1,2})(?::00|h)?\s*(?P<bp>am"
+    r"|pm)?(?!\w)"
 )
 _AT_MINUTE = re.compile(
-    r"(?:at|a la|au|no|en el)?\s*(?:minute|minuto|dakika ya)\s+(?P<m>\d{1,2})(?!\w)|(?P<m2>\d{1,2}) (?:minutes )?past (?:the|each|every) hour"
+    r"(?:at|a la|au|no|en el)?\s*(?:minute|minuto|dakika ya)\s+(?P<m>\d{1,2})(?!\w)"
+    r"|(?P<m2>\d{1,2}) (?:minutes )?past (?:the|each|every) hour"
 )
 _ADD = re.compile(r"(?<!\w)(?:also|as well|too|additionally|aussi|tambien|tambem|pia|auch)(?!\w)")
 _ZONE = re.compile(
-    r"(?<!\w)(?:(?:utc|gmt)\s*[+-]\s*\d+|[a-z]+ time(?! zone)|eat|cat|wat|local time|heure (?:locale|de \w+)|hora (?:local|de \w+)|timezone|time zone)(?!\w)"
+    r"(?<!\w)(?:(?:utc|gmt)\s*[+-]\s*\d+|[a-z]+ time(?! zone)|eat|cat|wat|local time"
+    r"|heure (?:locale|de \w+)|hora (?:local|de \w+)|timezone|time zone)(?!\w)"
 )
 _ZONE_FINE = re.compile(
-    r"(?:this|every|each|the|same|right|run|start|long|at|any|real|first|what|one|last|some|of|night|it|a|day|all|in|next|on|down|up|over|full|half|spare|no|our) time|hora de la"
+    r"(?:this|every|each|the|same|right|run|start|long|at|any|real|first|what|one|last"
+    r"|some|of|night|it|a|day|all|in|next|on|down|up|over|full|half|spare|no|our) time"
+    r"|hora de la"
 )
-_STOP = r"(?!\b(?:run|make|start|set|it|should|please|use|let|put|que|tourne|corra|ponlo|demarre|corre|iwe|but|pero|mais|mas|lakini)\b)"
+_STOP = (
+    r"(?!\b(?:run|make|start|set|it|should|please|use|let|put|que|tourne|corra|ponlo|demarre"
+    r"|corre|iwe|but|pero|mais|mas|lakini)\b)"
+)
 _REST = rf"\s+(?P<rest>(?:{_STOP}[^,.;:()])*)"
 #: What is given up: « au lieu de », "no longer"; and "not" before how often ("not every Monday").
 _NOT = re.compile(
-    r"(?<!\w)(?:instead of|rather than|no more|no longer|si|sio|au lieu d[eu']|plutot que|et plus|en (?:lugar|vez) de|ya no"
+    r"(?<!\w)(?:instead of|rather than|no more|no longer|si|sio|au lieu d[eu']|plutot que"
+    r"|et plus|en (?:lugar|vez) de|ya no"
     r"|em vez d[eoa]|nao mais|ja nao|badala ya|statt"
-    rf"|(?:and |but |et |y |e |mais )?(?:not|pas|no|nao|nicht|plus)(?=\s+(?:{_EVERY}|once|twice|at|a las?|as|une fois|una vez|uma vez|mara)\b))"
-    + _REST
+    rf"|(?:and |but |et |y |e |mais )?(?:not|pas|no|nao|nicht|plus)(?=\s+(?:{EVERY}|once"
+    r"|twice|at|a las?|as|une fois|una vez|uma vez|mara)\b))" + _REST
 )
 
 
@@ -80,7 +67,7 @@ def read_schedule(plain: str, current: str | None = None, *, bare: bool = False)
     plain = _NOT.sub(_without_times, plain)
     days = find_days(plain)
     text = _blank(plain, days.spans)
-    every = _interval(text)
+    every = find_interval(text)
     rest = _blank(text, every[2]) if every else text
     between = _BETWEEN.search(rest) if every and every[1] in ("hour", "minute") else None
     at_minute = _AT_MINUTE.search(rest)
@@ -89,7 +76,7 @@ def read_schedule(plain: str, current: str | None = None, *, bare: bool = False)
     if at_minute:
         rest = _blank(rest, (at_minute.span(),))
     times = find_times(rest)
-    if not times and bare and (number := re.search(rf"(?<![\w.]){_N}", rest)):
+    if not times and bare and (number := re.search(rf"(?<![\w.]){number_pattern()}", rest)):
         hour = value_of(number[0])
         if hour is not None and hour <= 24:
             times = [Time(hour % 24, 0, *number.span())]
@@ -118,7 +105,7 @@ def _without_times(match: re.Match[str]) -> str:
     rest = match["rest"]
     timely = (
         find_times(rest)
-        or _interval(rest)
+        or find_interval(rest)
         or find_days(rest).spans
         or re.fullmatch(r"\s*\d+\s*", rest)
     )
@@ -131,55 +118,7 @@ def _blank(text: str, spans: tuple[tuple[int, int], ...]) -> str:
     return text
 
 
-_Interval = tuple[int, str, tuple[tuple[int, int], ...]]
-
-
-def _interval(text: str) -> _Interval | None:
-    """How often, as a number and a unit, and where it says so. The text's first interval counts."""
-    if match := _TIMES.search(text):
-        count = _count(match["n"])
-        unit = _unit(match["unit"])
-        per = {"hour": (60, "minute"), "day": (24, "hour")}.get(unit)
-        if count == 1:
-            return (1, unit, (match.span(),))
-        if per and count and per[0] % count == 0:
-            return (per[0] // count, per[1], (match.span(),))
-        return (0, unit, (match.span(),))
-    if match := _KILA.search(text):
-        return (value_of(match["n"]) or 0, _unit(match["unit"]), (match.span(),))
-    for pattern, meaning in _WORDS:
-        if match := re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text):
-            number, unit = meaning.split()
-            return (int(number), unit, (match.span(),))
-    if match := _INTERVAL.search(text):
-        unit = _unit(match["unit"])
-        word = (match["n"] or "").strip()
-        if word.split()[:1] and word.split()[0].rstrip("-") in ("half", "demi", "media", "meia"):
-            return (30, "minute", (match.span(),)) if unit == "hour" else None
-        number = 2 if word in ("other", "second") else value_of(word) if word else 1
-        return (number or 0, unit, (match.span(),))
-    return None
-
-
-def _count(text: str) -> int:
-    fixed = {"once": 1, "twice": 2, "thrice": 3}
-    if text in fixed:
-        return fixed[text]
-    words = text.replace("fois", "").replace("veces", "").replace("vezes", "").replace("vez", "")
-    words = words.replace("times", "").replace("mara", "").strip()
-    return value_of(words) or 0
-
-
-def _unit(text: str) -> str:
-    for unit, pattern in (("minute", _MINUTE), ("hour", _HOUR), ("day", _DAY)):
-        if re.fullmatch(pattern, text):
-            return unit
-    if re.fullmatch(r"months?|mois|mes(?:es)?|mwezi", text):
-        return "month"
-    return "quarter" if re.fullmatch(r"quarter|trimestres?", text) else "week"
-
-
-def _problem(plain: str, days: Days, every: _Interval | None) -> str | None:
+def _problem(plain: str, days: Days, every: Interval | None) -> str | None:
     """Why cron cannot say this, or why it is not clear enough; None when it can."""
     zone = next((m for m in _ZONE.finditer(plain) if not _ZONE_FINE.fullmatch(m[0])), None)
     if zone:
@@ -203,7 +142,7 @@ def _problem(plain: str, days: Days, every: _Interval | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    every: _Interval | None
+    every: Interval | None
     times: list[Time]
     days: Days
     hours: tuple[int, int] | None

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from .lines import LogLine, RunLog, StepRun
 
 _MESSAGE = re.compile(
-    r"[\"']?(?:message|reason|detail|details|description|value|errorMessage|hint|error_description|diagnostics)[\"']?\s*:\s*[\"'`]"
+    r"[\"']?(?:message|reason|detail|details|description|value|errorMessage|hint"
+    r"|error_description|diagnostics)[\"']?\s*:\s*[\"'`]"
 )
 _TOKEN = re.compile(
-    r"`([^`\s]+)`|\"([^\"\s]{4,})\"|'([^'\s]{4,})'|\b([a-z]+[A-Z]\w{2,})\b|\b(\d{5,})\b|\b([A-Za-z]+_[\w]+)\b|\b(\d{4}-\d\d-\d\d[T ][\d:.]+Z?)\b"
+    r"`([^`\s]+)`|\"([^\"\s]{4,})\"|'([^'\s]{4,})'|\b([a-z]+[A-Z]\w{2,})\b|\b(\d{5,})\b"
+    r"|\b([A-Za-z]+_[\w]+)\b|\b(\d{4}-\d\d-\d\d[T ][\d:.]+Z?)\b"
 )
 _TIME = re.compile(r"\b(?:date|time|datetime|future|period|expired?)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b\d+(?:\.\d+)? ?[mg]b\b", re.IGNORECASE)
@@ -73,7 +75,10 @@ def _bare(text: str) -> str:
     value = _MESSAGE.search(text)
     if value:
         inside = re.search(
-            r"(?:message|reason|detail\w*|description|value|diagnostics)[\"']?\s*:\s*[\"'`](.*?)[\"'](?:\s*[,}\]]|\s*$)",
+            (
+                r"(?:message|reason|detail\w*|description|value"
+                r"|diagnostics)[\"']?\s*:\s*[\"'`](.*?)[\"'](?:\s*[,}\]]|\s*$)"
+            ),
             text,
         )
         text = inside[1] if inside else text
@@ -86,7 +91,10 @@ def _kind(main: str, refused: list[LogLine], run: StepRun) -> str:
     if re.search(r"OOM|memory|heap out", text):
         return "memory"
     if re.search(
-        r"(?:Cannot read properties of|undefined is not|is not a function|is not iterable|is not defined)",
+        (
+            r"(?:Cannot read properties of|undefined is not|is not a function|is not iterable"
+            r"|is not defined)"
+        ),
         text,
     ):
         return "undefined"

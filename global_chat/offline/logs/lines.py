@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 _START = re.compile(
-    r"(?:Starting|Running|Started|Executing) (?:step|job|operation) (?P<name>.+?)(?: with dataclip.*)?$"
+    r"(?:Starting|Running|Started|Executing) (?:step|job"
+    r"|operation) (?P<name>.+?)(?: with dataclip.*)?$"
 )
 _COMPLETED = re.compile(
     r"(?:Completed|Finished|Succeeded) (?:step|job) (?P<name>.+?) (?:in|after) "
@@ -15,10 +16,12 @@ _FAILED = re.compile(
     r"(?:Failed|Crashed|Errored) (?:step|job) (?P<name>.+?)(?: after [\d.]+ ?m?s\b.*|: .*|$)"
 )
 _ERROR = re.compile(
-    r"\b(?:[A-Z]\w*(?:Error|Exception|Fault)\b|error|Error|ERROR|exceeded|was killed|Unhandled|violates|refused|denied|rejected|invalid|Invalid)|✘|✖|✗"
+    r"\b(?:[A-Z]\w*(?:Error|Exception|Fault)\b|error|Error|ERROR|exceeded|was killed"
+    r"|Unhandled|violates|refused|denied|rejected|invalid|Invalid)|✘|✖|✗"
 )
 _STATUS = re.compile(
-    r"(?:- |returned |status(?: code)?:? ?|HTTP/[\d.]+ )(?P<code>[1-5]\d\d)\b|✘ (?P<code2>[45]\d\d) "
+    r"(?:- |returned |status(?: code)?:? ?|HTTP/[\d.]+ )(?P<code>[1-5]\d\d)\b"
+    r"|✘ (?P<code2>[45]\d\d) "
 )
 _METHOD = re.compile(r"\b(?P<method>GET|POST|PUT|PATCH|DELETE)\b (?:to )?(?P<url>\S+)")
 _STACK = re.compile(r"^\s+at \S")

@@ -23,7 +23,9 @@ from .explaining import asked_key, explain_key, explain_workflow, passages
 from .reading import Situation, inspected_code
 
 _THIS = re.compile(
-    r"(?i)\b(?:this (?:step|one|job)|the (?:open|current) step|cette [eé]tape|celle-ci|ce step|est[ea] (?:paso|etapa)|est[ea] (?:passo|etapa)|hatua hii|this(?= to\b)|here)\b"
+    r"(?i)\b(?:this (?:step|one|job)|the (?:open|current) step|cette [eé]tape|celle-ci"
+    r"|ce step|est[ea] (?:paso|etapa)|est[ea] (?:passo|etapa)|hatua hii|this(?= to\b)"
+    r"|here)\b"
 )
 _THIS_ADAPTOR = re.compile(
     r"(?i)\b(?:this|cet|est[ea]|ese)\s+(adapt[oe]r|adaptateur|adaptador)(?: of this step)?\b"
@@ -103,7 +105,10 @@ def _is_documentation(situation: Situation, plain: str) -> bool:
     masked = mask(situation.content, situation.outline.steps)
     own = masked.steps or any(item.value.startswith("state.") for item in masked.values)
     about_this = re.search(
-        r"\b(?:this|our|the) (?:workflow|flow|step)|\b(?:esta?|este|o|el|ce|cette) (?:flujo|fluxo|workflow|paso|passo|flux|etape)|hii|\bwe\b|it do\b",
+        (
+            r"\b(?:this|our|the) (?:workflow|flow|step)|\b(?:esta?|este|o|el|ce"
+            r"|cette) (?:flujo|fluxo|workflow|paso|passo|flux|etape)|hii|\bwe\b|it do\b"
+        ),
         plain,
     )
     return has("documentation", plain) and not own and not about_this

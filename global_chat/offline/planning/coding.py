@@ -8,16 +8,20 @@ from dataclasses import dataclass
 
 from ..code.answer import COMMANDS, SURE_COMMANDS
 from ..code.asking import CodeAsk, Elsewhere, Refused, is_idle
-from ..language.folding import composed, folded, name_words
+from ..language.folding import composed, folded, name_words, word_set
 from ..language.mentions import alike
 from ..request.outline import OutlineStep
 
 _EVERYWHERE = re.compile(
-    r"\b(?:all|every|everywhere|each|both|wherever|any|throughout|across|whole workflow|of the workflow|partout|tou(?:s|tes)|chaque|les deux|tod[oa]s|cada|ambos|ambas|los dos|os dois|as duas|todo el|todo o"
-    r"|kila|zote|yote|kote|popote|alle|beide|propagate|the (?:two|three|four)|the workflow|du workflow|del flujo|do fluxo)\b"
+    r"\b(?:all|every|everywhere|each|both|wherever|any|throughout|across|whole workflow"
+    r"|of the workflow|partout|tou(?:s|tes)|chaque|les deux|tod[oa]s|cada|ambos|ambas"
+    r"|los dos|os dois|as duas|todo el|todo o"
+    r"|kila|zote|yote|kote|popote|alle|beide|propagate|the (?:two|three|four)"
+    r"|the workflow|du workflow|del flujo|do fluxo)\b"
 )
 _EXCEPT = re.compile(
-    r"\b(?:except|but not|not in|apart from|other than|sauf|excepto|menos|exceto|isipokuwa|leave)\b[^.;]*"
+    r"\b(?:except|but not|not in|apart from|other than|sauf|excepto|menos|exceto"
+    r"|isipokuwa|leave)\b[^.;]*"
 )
 _REFERENCE = re.compile(r"\b(?:like|same as|as in|comme|igual que|como (?:en|no|na)|kama)\b[^.;,]*")
 _COMMAND = {
@@ -84,11 +88,17 @@ def _group(content: str, steps: Sequence[OutlineStep]) -> list[str]:
     """The steps of a kind that the request narrows itself to: "all extract steps", "the dhis2 ones"."""
     plain = folded(composed(content))
     kind = re.search(
-        r"\b(?:all|every|each|both|no \w+ in|in|the)(?: (?:the|of|two|three|four|five))*\s+((?:[\w-]+\s+){1,2})(?:steps?|jobs?|ones|etapes?|pasos?|passos?)\b",
+        (
+            r"\b(?:all|every|each|both|no \w+ in|in|the)(?: (?:the|of|two|three|four"
+            r"|five))*\s+((?:[\w-]+\s+){1,2})(?:steps?|jobs?|ones|etapes?|pasos?|passos?)\b"
+        ),
         plain,
     )
     plural = re.search(
-        r"\b(?:all|every|each|both)(?: (?:the|of|two|three|four|five|\w+)){0,3} (extracts|transforms|loads|creates|updates|gets)\b",
+        (
+            r"\b(?:all|every|each|both)(?: (?:the|of|two|three|four|five|\w+)){0,3} (extracts"
+            r"|transforms|loads|creates|updates|gets)\b"
+        ),
         plain,
     )
     words = re.findall(r"[\w-]+", kind[1]) if kind else [plural[1].rstrip("s")] if plural else []
@@ -98,8 +108,9 @@ def _group(content: str, steps: Sequence[OutlineStep]) -> list[str]:
     return [s.key for s in steps if all(_is_of(s, word) for word in words)] or ["?"]
 
 
-_PLAIN_WORDS = frozenset(
-    "every each all both any in the two three four five other others of those these all first last next same other previous following".split()
+_PLAIN_WORDS = word_set(
+    "every each all both any in the two three four five other others of those these all "
+    "first last next same other previous following"
 )
 
 

@@ -25,7 +25,10 @@ def asked_key(content: str, codes: dict[str, str]) -> str | None:
         if w in used and w not in ("data", "response", "errors")
     ]
     about = re.search(
-        r"\b(?:who|where|which steps?|used?|uses|read|set|written|fill\w*|comes? from|ou|donde|onde|wapi|come)\b",
+        (
+            r"\b(?:who|where|which steps?|used?|uses|read|set|written|fill\w*|comes? from|ou"
+            r"|donde|onde|wapi|come)\b"
+        ),
         folded(content),
     )
     return asked[0] if asked and about else None

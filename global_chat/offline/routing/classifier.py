@@ -17,7 +17,8 @@ from global_chat.contract.names import Destination
 from global_chat.knowledge.embeddings import load_embedder
 
 from ..request.questions import Question
-from .features import Features, features, read
+from .features import features
+from .reading import Features, read
 from .steps import candidates
 
 DESTINATIONS: tuple[Destination, ...] = ("job_code_agent", "workflow_agent", "planner")

@@ -6,44 +6,26 @@ a step called "Schedule visits" is no schedule and a mail's subject is no reques
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass
 
-from ..language.folding import composed, folded
+from ..language.folding import folded
 from ..language.lexicon import concepts
-from ..language.literals import Literal, find_literals, without_literals
 from ..language.masking import mask
-from ..language.mentions import Mention, exact_mentions, partial_mentions, without
 from ..request.outline_draft import draft_of
-from ..request.questions import Question
 from ..structure.adaptor_list import AdaptorList
 from ..structure.answer import understood
 from ..structure.building import is_new_workflow
 from ..structure.draft import Draft
 from ..structure.questions import is_question
-
-Features = dict[str, float]
+from .reading import Features, Reading, page_kind
+from .shape import add_clauses, add_history, add_shape
 
 _PAIR = re.compile(
-    r"¤+ (?:to|by|with|instead of|not|par|por|a|para|kuwa|->|should be|au lieu de|en vez de|en lugar de|em vez de) (?:the )?¤+"
+    r"¤+ (?:to|by|with|instead of|not|par|por|a|para|kuwa|->|should be|au lieu de"
+    r"|en vez de|en lugar de|em vez de) (?:the )?¤+"
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_REFERENCE = re.compile(
-    r"(?:like|as|the (?:same )?way|same \S+(?: \S+)?(?: as)?|from|exactly like|similar to|comme|como|que"
-    r"|igual que|same as|same way|tal como|kama|wie|copy)(?: (?:in|the|dans|en|no|na|el|la|le|do|da))?\s*$"
-)
-_REFERENCE_AFTER = re.compile(r"\s*(?:has|does|do|gives|uses|is|hace|fait|faz)\b")
-#: Concepts whose meeting says more than each alone.
-_STRUCTURE = frozenset(
-    {"rename", "schedule", "clock", "trigger", "switch_on", "switch_off", "path", "adaptor"}
-    | {"connect", "disconnect", "move", "version_number", "before_after"}
-)
-_CODE = frozenset(
-    {"code", "fields", "coding", "logging", "limits", "filter", "comments", "duration"}
-)
-_CLAUSE = re.compile(
-    r"[.,;:!?\n]+|\b(?:and|but|then|et|puis|mais|pero|luego|mas|depois|na|kisha|lakini)\b"
-)
 _VERBS = ("add", "remove", "rename", "change", "explain", "why", "question", "send", "move")
 _THINGS = (
     "step", "code", "fields", "many", "new_workflow", "with_code", "empty", "workflow", "adaptor",
@@ -53,49 +35,6 @@ _THINGS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A question with what was found in its words."""
-
-    question: Question
-    text: str
-    masked: str
-    literals: tuple[Literal, ...]
-    exact: tuple[Mention, ...]
-    partial: tuple[Mention, ...]
-    concepts: dict[str, int]
-
-    def is_reference(self, mention: Mention) -> bool:
-        """Whether the step is only what another is compared with ("like Find patient does")."""
-        before = folded(self.text)[: mention.start].rstrip("\"'`« ")
-        after = folded(self.text)[mention.end :]
-        return bool(_REFERENCE.search(before)) or (
-            bool(_REFERENCE_AFTER.match(after)) and self.concepts.get("reference", 0) > 0
-        )
-
-
-def read(question: Question) -> Reading:
-    """Find names, literals and concepts in a question."""
-    text = composed(question.content)
-    literals = find_literals(text)
-    steps = question.outline.steps
-    exact = exact_mentions(text, steps)
-    masked = without(without_literals(text, literals), exact)
-    partial = tuple(m for m in partial_mentions(masked, steps) if m.weight >= 0.3)[:3]
-    return Reading(
-        question, text, masked, tuple(literals), tuple(exact), partial, concepts(folded(masked))
-    )
-
-
-def page_kind(question: Question) -> str:
-    """none (no workflow), overview, settings or step."""
-    if not question.outline.steps:
-        return "none"
-    if question.page.settings:
-        return "settings"
-    return "step" if question.open_step else "overview"
-
-
 def features(reading: Reading) -> Features:
     """Every plain feature of a reading, by name. Words of the text come as `w:` and `b:`."""
     found: Features = {"bias": 1.0}
@@ -103,14 +42,14 @@ def features(reading: Reading) -> Features:
     found[f"page:{kind}"] = 1.0
     _add_concepts(found, reading, kind)
     _add_mentions(found, reading, kind)
-    _add_shape(found, reading, kind)
-    _add_clauses(found, reading)
-    _add_history(found, reading)
+    add_shape(found, reading, kind)
+    add_clauses(found, reading)
+    add_history(found, reading)
     _add_understood(found, reading, kind)
     words = _WORD.findall(folded(reading.masked))
     for word in words:
         found[f"w:{word}"] = 1.0
-    for pair in zip(words, words[1:], strict=False):
+    for pair in itertools.pairwise(words):
         found[f"b:{' '.join(pair)}"] = 1.0
     return found
 
@@ -167,63 +106,6 @@ def _add_mentions(found: Features, reading: Reading, kind: str) -> None:
                 found[f"empty:all+{name}"] = 1.0
 
 
-def _add_shape(found: Features, reading: Reading, kind: str) -> None:
-    count = len(reading.text.split())
-    for limit in (2, 4, 8, 16, 32):
-        if count <= limit:
-            found[f"short:{limit}"] = 1.0
-            found[f"short:{limit}@{kind}"] = 1.0
-            break
-    else:
-        found["long"] = 1.0
-    for literal_kind in {literal.kind for literal in reading.literals}:
-        found[f"l:{literal_kind}"] = 1.0
-        found[f"l:{literal_kind}@{kind}"] = 1.0
-    if any(item.value.startswith("state.") for item in reading.literals):
-        found["l:state"] = 1.0
-    if "=>" in reading.text or "()" in reading.text or "{" in reading.text:
-        found["l:code"] = 1.0
-    if "?" in reading.text or "¿" in reading.text:
-        found["mark:question"] = 1.0
-        found[f"mark:question@{kind}"] = 1.0
-    if reading.question.attached and "this_step" in reading.concepts:
-        found["a+this_step"] = 1.0
-    for attached in {"log" if "log" in a else "clip" for a in reading.question.attached}:
-        found[f"a:{attached}"] = 1.0
-        found[f"a:{attached}@{kind}"] = 1.0
-        if reading.exact:
-            found[f"a:{attached}+named"] = 1.0
-
-
-def _add_clauses(found: Features, reading: Reading) -> None:
-    """Whether structure and code are spoken of, together or one after the other."""
-    kinds = []
-    position = 0
-    for end in [
-        *(m.start() for m in _CLAUSE.finditer(folded(reading.masked))),
-        len(reading.masked),
-    ]:
-        part = folded(reading.masked)[position:end]
-        named = concepts(part)
-        values = [i for i in reading.literals if position <= i.start < end]
-        coded = any(i.kind in ("identifier", "path", "url") for i in values)
-        structure = not _STRUCTURE.isdisjoint(named) or ("step" in named and "add" in named)
-        code = coded or not _CODE.isdisjoint(named)
-        kinds.append((structure, code))
-        position = end
-    if any(s and not c for s, c in kinds):
-        found["clause:structure"] = 1.0
-    if any(c and not s for s, c in kinds):
-        found["clause:code"] = 1.0
-    if any(s and c for s, c in kinds):
-        found["clause:mixed"] = 1.0
-    if {(True, False), (False, True)} <= set(kinds):
-        found["clause:both"] = 1.0
-    if not any(s or c for s, c in kinds):
-        found["clause:neither"] = 1.0
-        found[f"clause:neither@{page_kind(reading.question)}"] = 1.0
-
-
 def _add_understood(found: Features, reading: Reading, kind: str) -> None:
     """What the offline agents would make of the request: a question, a structural change."""
     question = reading.question
@@ -277,24 +159,3 @@ def _add_tokens(found: Features, reading: Reading, asking: bool) -> None:
     ):
         if name in reading.concepts:
             found[f"tokens:{count}+{name}"] = 1.0
-
-
-def _add_history(found: Features, reading: Reading) -> None:
-    recent = reading.question.recent
-    if not recent:
-        return
-    found["h"] = 1.0
-    short = "short" if len(reading.text.split()) <= 8 else "long"
-    found[f"h:{short}"] = 1.0
-    asked = " ".join(text for role, text in recent if role == "user")
-    answered = " ".join(text for role, text in recent if role == "assistant")
-    steps = reading.question.outline.steps
-    masked = without(asked, exact_mentions(asked, steps))
-    for name in concepts(folded(composed(masked))):
-        found[f"h:{name}"] = 1.0
-        found[f"h:{name}:{short}"] = 1.0
-    named = {m.key for m in exact_mentions(f"{asked}\n{answered}", steps)}
-    found[f"h:named:{min(len(named), 2)}"] = 1.0
-    for name in ("many", "same", "undo", "followup"):
-        if name in reading.concepts:
-            found[f"h+{name}"] = 1.0

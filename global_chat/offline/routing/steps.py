@@ -7,7 +7,7 @@ from ..language.lexicon import has
 from ..language.masking import mask
 from ..language.mentions import alike, exact_mentions, partial_mentions
 from ..request.outline import OutlineStep
-from .features import Features, Reading
+from .reading import Features, Reading
 
 
 def candidates(reading: Reading) -> dict[str, Features]:

@@ -8,12 +8,18 @@ from .asking import Ask, CannotDo
 from .draft import short_adaptor
 from .words import V
 
-_LATEST = r"(?:latest|newest|most recent|last version|up to date|upgrade|derniere(?: version)?|plus recente|ultima(?: version| versao)?|mas reciente|mais recente|karibuni|neueste)"
+_LATEST = (
+    r"(?:latest|newest|most recent|last version|up to date|upgrade|derniere(?: version)?"
+    r"|plus recente|ultima(?: version| versao)?|mas reciente|mais recente|karibuni|neueste)"
+)
 _OLD = re.compile(
-    r"(?:since|instead of|not|from|than|with|de|depuis|au lieu de|en lugar de|en vez de|desde|em vez de|of|badala ya|no|pas|because|gives?|was|were)\s+(?:the |version |v|la |le |\w+ )?$"
+    r"(?:since|instead of|not|from|than|with|de|depuis|au lieu de|en lugar de|en vez de"
+    r"|desde|em vez de|of|badala ya|no|pas|because|gives?|was|were)\s+(?:the |version |v"
+    r"|la |le |\w+ )?$"
 )
 _NEW = re.compile(
-    r"(?:to|back to|on|at|use|take|@|want|a|en|sur|vers|para|en|kwenda|iwe|put|set|:|->|version|is|should be|must be)\s+(?:the |version |v|la |le )?$"
+    r"(?:to|back to|on|at|use|take|@|want|a|en|sur|vers|para|en|kwenda|iwe|put|set|:|->"
+    r"|version|is|should be|must be)\s+(?:the |version |v|la |le )?$"
 )
 _ADAPTOR = (
     r"\b(?:adapt[oe]rs?|adaptateurs?|adaptador(?:es)?|version(?:es|s)?|versao|toleo|package)\b"

@@ -8,7 +8,7 @@ from functools import cache
 
 from global_chat.knowledge.catalogue import Catalogue
 
-from ..language.folding import folded, squeezed
+from ..language.folding import folded, squeezed, word_set
 
 _LINE = re.compile(
     r"^(?P<name>[a-z][\w-]*)[@ ](?P<version>[\w.-]+)(?: \((?P<system>.+)\))?$", re.MULTILINE
@@ -26,7 +26,7 @@ _ALIASES = {
     "hoja de calculo": "googlesheets", "planilha": "googlesheets", "folha de calculo": "googlesheets",
     "feuille google": "googlesheets", "sftp": "sftp", "ftp": "sftp", "s3": "aws-s3",
 }  # fmt: skip
-_EVERYDAY = frozenset("ping maximo hive inform memento mogli claude gemini magpi facebook".split())
+_EVERYDAY = word_set("ping maximo hive inform memento mogli claude gemini magpi facebook")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from global_chat.workflow.parts import Page
 
 from ..language.masking import mask
 from ..language.saying import Voice
-from . import adaptor_changes, paths, renaming, steps, triggers
+from . import adaptor_changes, adding, conditions, moving, paths, removing, renaming, triggers
 from .adaptor_list import AdaptorList
 from .asking import Ask, CannotDo, NeedsPage, is_idle
 from .building import build
@@ -22,16 +22,16 @@ from .questions import answer_question
 
 #: In this order: what names steps by "remove" or "rename" must be read before what only moves them.
 _COMMANDS = (
-    steps.add,
+    adding.add,
     renaming.rename,
     paths.disconnect,
     paths.connect,
-    steps.remove,
+    removing.remove,
     adaptor_changes.adaptors,
     triggers.switch,
     triggers.trigger_type,
-    steps.reorder,
-    paths.condition,
+    moving.reorder,
+    conditions.condition,
     triggers.schedule,
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..language.demands import demands
+from ..language.folding import word_set
 from ..language.lexicon import has
 from ..language.literals import Literal
 from ..language.masking import Masked
@@ -99,24 +100,43 @@ _NO_CODE_CHANGE = re.compile(
 _CODE = ("limits", "logging", "code", "with_code", "filter", "behaviour", "comments")
 #: Clauses that give a reason ask for nothing, whatever they speak of.
 _REASON = re.compile(
-    r"(?:\b(?:because|since|so that|otherwise|we have|they|people|the team|it was|it is|its|it's|there is|this way|parce que|car|puisque|sinon|ils|les gens|porque|ya que|pues"
+    r"(?:\b(?:because|since|so that|otherwise|we have|they|people|the team|it was|it is"
+    r"|its|it's|there is|this way|parce que|car|puisque|sinon|ils|les gens|porque|ya que"
+    r"|pues"
     r"|es que|hay|tenemos|pois|ja que|temos|kwa sababu|ili|maana|weil|denn)\b)[^.;\n]*"
 )
 #: Until when, for how long: a rule can do the one change and leave the other to the user.
 _WHILE = re.compile(
-    r"\b(?:for|during|until|till|over|pendant|jusqu'au?|durante|hasta|ate|hadi|mpaka)\s+(?:the |la |le |les |el |las |los |o |a |as |os )?\w+(?: \w+)?"
+    r"\b(?:for|during|until|till|over|pendant|jusqu'au?|durante|hasta|ate|hadi"
+    r"|mpaka)\s+(?:the |la |le |les |el |las |los |o |a |as |os )?\w+(?: \w+)?"
 )
-_IDLE_WORDS = frozenset(
-    "please pls plz thanks thank you thx hi hello hey good morning afternoon evening dear team can could would you we i want need like to the a an it is be this that and just"
-    " now again only also so then ok okay of in on for at from with directly instead both all my our us me make set have has should must step steps workflow flow today tonight"
-    " tomorrow moment if possible kindly lets let do does will shall here there too back new name nothing else change changes everything same stays trigger run runs running start starts it's"
-    " adaptor adapter adaptors version versions path condition cron schedule by as use put no more longer not any but yes one two three out up into time times"
-    " downgrade upgrade bump pin pinned raise lower revert latest newest wait modify switch turn convert make edit schedule webhook declencheur horaire disparador horario programacion gatilho agendamento cambia cambiar modifica muda mudar altera troca passe change changez modifie met badilisha mudando kichochezi ratiba cron job"
-    " svp stp merci bonjour salut le la les un une des du de et pour dans avec s'il te vous plait je veux voudrais nous il faut que soit est maintenant aussi seulement juste ce cette etape flux"
+_IDLE_WORDS = word_set(
+    "please pls plz thanks thank you thx hi hello hey good morning afternoon evening dear "
+    "team can could would you we i want need like to the a an it is be this that and just"
+    " now again only also so then ok okay of in on for at from with directly instead both "
+    "all my our us me make set have has should must step steps workflow flow today "
+    "tonight"
+    " tomorrow moment if possible kindly lets let do does will shall here there too back "
+    "new name nothing else change changes everything same stays trigger run runs running "
+    "start starts it's"
+    " adaptor adapter adaptors version versions path condition cron schedule by as use "
+    "put no more longer not any but yes one two three out up into time times"
+    " downgrade upgrade bump pin pinned raise lower revert latest newest wait modify "
+    "switch turn convert make edit schedule webhook declencheur horaire disparador "
+    "horario programacion gatilho agendamento cambia cambiar modifica muda mudar altera "
+    "troca passe change changez modifie met badilisha mudando kichochezi ratiba cron job"
+    " svp stp merci bonjour salut le la les un une des du de et pour dans avec s'il te "
+    "vous plait je veux voudrais nous il faut que soit est maintenant aussi seulement "
+    "juste ce cette etape flux"
     " mets mettre fais faire passe passer par en sur au aux plus pas ne rien"
-    " por favor gracias hola buenos dias el los las y en para con que se quiero queremos necesito ahora tambien solo este esta paso flujo pon poner haz hacer sea al del a su una uno"
-    " obrigado obrigada ola bom dia boa tarde noite o os as e no na nos nas um uma para com quero queremos preciso agora tambem passo fluxo poe por fazer seja ao isso correr"
-    " tafadhali asante habari hatua ya wa na kwa ni iwe sasa tu pia naomba nataka katika hii kila kuwa wakati".split()
+    " por favor gracias hola buenos dias el los las y en para con que se quiero queremos "
+    "necesito ahora tambien solo este esta paso flujo pon poner haz hacer sea al del a su "
+    "una uno"
+    " obrigado obrigada ola bom dia boa tarde noite o os as e no na nos nas um uma para "
+    "com quero queremos preciso agora tambem passo fluxo poe por fazer seja ao isso "
+    "correr"
+    " tafadhali asante habari hatua ya wa na kwa ni iwe sasa tu pia naomba nataka katika "
+    "hii kila kuwa wakati"
 )
 _CLAUSES = re.compile(r"[.,;:!?()\n]+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
@@ -128,8 +148,9 @@ def is_nothing(rest: str) -> bool:
     return all(w in _IDLE_WORDS or w in _EMPTY_WORDS for w in _WORD.findall(rest))
 
 
-_EMPTY_WORDS = frozenset(
-    "leave code blank empty placeholder no without vide vacio vazio tupu sans sin sem bila yet later myself i'll main chain adaptor adaptador adaptateur".split()
+_EMPTY_WORDS = word_set(
+    "leave code blank empty placeholder no without vide vacio vazio tupu sans sin sem "
+    "bila yet later myself i'll main chain adaptor adaptador adaptateur"
 )
 
 

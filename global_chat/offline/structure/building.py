@@ -4,17 +4,40 @@ from __future__ import annotations
 
 import re
 
+from ..language.folding import word_set
 from ..language.schedules import read_schedule
 from .asking import Ask, CannotDo
 from .draft import Draft
 from .words import V
 
-_SOURCE = r"(?:from|fetch\w*|read\w*|get(?:s|ting)?|pull\w*|extract\w*|tak(?:e|es|ing)|import\w*|of|new|cop(?:y|ies)|depuis|de|du|lit|lire|recupere\w*|desde|lea|lee|leer|traiga|do|da|leia|le|ler|busca|kutoka|kutoa)"
-_TARGET = r"(?:to|into|in|onto|load\w*|sav(?:e|es|ing)|send\w*|writes?|stores?|push\w*|insert\w*|upsert\w*|by|with|via|vers|dans|ecri\w*|envoie\w*|enregistre\w*|a|al|hacia|en|escrib\w*|guard\w*|mand\w*|envi\w*|por|para|no|na|grav\w*|escrev\w*|kwenda|kwenye|kwa|tuma|->|→)"
-_SENDERS = frozenset("twilio gmail mailgun whatsapp nexmo telegram slack".split())
-_WEBHOOK = r"\bwebhooks?\b|\b(?:when(?:ever)?|each time|every time|quand|cuando|quando|kila wakati) [^,.;]*\b(?:arriv\w*|comes?|posts?|sends?|submitted|received|llega\w*|recib\w*|arrive|chega\w*|recebe\w*|inapofika)\b|\breceiv(?:e|es) (?:a |the )?(?:webhook|post|payload)"
-_ASKS = r"\b(?:workflow|flow|flux|flujo|fluxo|mtiririko|sync\w*|integrat\w*|pipeline|->|→|fetch\w*|loads?|copies|copy|transfer\w*|move[sd]?|build|create|construis|cree|hazme|crea|crie|faz|tengeneza|read|lea|lire|leia|need|want|nataka|quiero|veux|webhook)\b"
-_WITH_CODE = r"\b(?:with (?:the |working |all (?:the )?)?code|code (?:included|too|incluid\w+|compris|inclus)|and (?:the )?code|write the code|avec (?:le )?code|con (?:el |su )?codigo|(?:ja )?com (?:o )?codigo|pamoja na code|code and all|including (?:the )?code)\b"
+_SOURCE = (
+    r"(?:from|fetch\w*|read\w*|get(?:s|ting)?|pull\w*|extract\w*|tak(?:e|es|ing)|import\w*|of"
+    r"|new|cop(?:y|ies)|depuis|de|du|lit|lire|recupere\w*|desde|lea|lee|leer|traiga|do|da"
+    r"|leia|le|ler|busca|kutoka|kutoa)"
+)
+_TARGET = (
+    r"(?:to|into|in|onto|load\w*|sav(?:e|es|ing)|send\w*|writes?|stores?|push\w*|insert\w*"
+    r"|upsert\w*|by|with|via|vers|dans|ecri\w*|envoie\w*|enregistre\w*|a|al|hacia|en"
+    r"|escrib\w*|guard\w*|mand\w*|envi\w*|por|para|no|na|grav\w*|escrev\w*|kwenda|kwenye|kwa"
+    r"|tuma|->|→)"
+)
+_SENDERS = word_set("twilio gmail mailgun whatsapp nexmo telegram slack")
+_WEBHOOK = (
+    r"\bwebhooks?\b|\b(?:when(?:ever)?|each time|every time|quand|cuando|quando"
+    r"|kila wakati) [^,.;]*\b(?:arriv\w*|comes?|posts?|sends?|submitted|received|llega\w*"
+    r"|recib\w*|arrive|chega\w*|recebe\w*|inapofika)\b|\breceiv(?:e|es) (?:a "
+    r"|the )?(?:webhook|post|payload)"
+)
+_ASKS = (
+    r"\b(?:workflow|flow|flux|flujo|fluxo|mtiririko|sync\w*|integrat\w*|pipeline|->|→"
+    r"|fetch\w*|loads?|copies|copy|transfer\w*|move[sd]?|build|create|construis|cree|hazme"
+    r"|crea|crie|faz|tengeneza|read|lea|lire|leia|need|want|nataka|quiero|veux|webhook)\b"
+)
+_WITH_CODE = (
+    r"\b(?:with (?:the |working |all (?:the )?)?code|code (?:included|too|incluid\w+|compris"
+    r"|inclus)|and (?:the )?code|write the code|avec (?:le )?code|con (?:el |su )?codigo"
+    r"|(?:ja )?com (?:o )?codigo|pamoja na code|code and all|including (?:the )?code)\b"
+)
 _GENERIC = {
     "sms": "twilio",
     "text message": "twilio",
@@ -24,7 +47,7 @@ _GENERIC = {
     "correo": "gmail",
     "courriel": "gmail",
 }
-_FETCHED = frozenset("webhook".split())
+_FETCHED = word_set("webhook")
 
 
 def build(ask: Ask) -> None:
@@ -78,7 +101,15 @@ def is_new_workflow(norm: str) -> bool:
     """Whether a request reads as one for a workflow of its own."""
     return bool(
         re.search(
-            r"\b(?:new|another|second|separate) (?:workflow|flow)|from (?:scratch|zero)|build (?:me|this|a|one|the same|us)|make (?:me|us) (?:a|another)|create a (?:second )?workflow|start (?:a new|over|from)|workflow (?:that|which|from|for|to)|nouveau (?:workflow|flux)|autre (?:workflow|flux)|(?:nuevo|otro) flujo|flujo (?:nuevo|que|distinto)|desde cero|hazme|(?:novo|outro) (?:fluxo|workflow)|(?:fluxo|workflow) novo|crie um|faz um|mtiririko (?:mpya|mwingine)|tengeneza\b",
+            (
+                r"\b(?:new|another|second|separate) (?:workflow|flow)|from (?:scratch|zero)"
+                r"|build (?:me|this|a|one|the same|us)|make (?:me|us) (?:a|another)"
+                r"|create a (?:second )?workflow|start (?:a new|over|from)|workflow (?:that"
+                r"|which|from|for|to)|nouveau (?:workflow|flux)|autre (?:workflow|flux)"
+                r"|(?:nuevo|otro) flujo|flujo (?:nuevo|que|distinto)|desde cero|hazme|(?:novo"
+                r"|outro) (?:fluxo|workflow)|(?:fluxo|workflow) novo|crie um|faz um"
+                r"|mtiririko (?:mpya|mwingine)|tengeneza\b"
+            ),
             norm,
         )
     )
@@ -139,7 +170,10 @@ def _directed(norm: str, systems: list[tuple[str, int, int]]) -> tuple[list[str]
         elif word or (index == 0 and not webhook):
             sources.append(name)
         elif index == 0 or re.search(
-            r"(?:->|→|then|and|puis|luego|despues|depois|kisha|,|y|e|et)\s*(?:an? |the |un |una |um |uma )?$",
+            (
+                r"(?:->|→|then|and|puis|luego|despues|depois|kisha|,|y|e|et)\s*(?:an? |the "
+                r"|un |una |um |uma )?$"
+            ),
             norm[:start],
         ):
             targets.append(name)

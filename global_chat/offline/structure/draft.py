@@ -44,7 +44,7 @@ class Draft:
     """A workflow in the canonical form, changed in place. Raises ValueError when it is none."""
 
     def __init__(self, text: str) -> None:
-        loaded = yaml.load(text, Loader=_Loader) if text.strip() else {}  # noqa: S506
+        loaded = yaml.load(text, Loader=_Loader) if text.strip() else {}
         if not isinstance(loaded, dict):
             raise ValueError("not a workflow")
         self._set(loaded)

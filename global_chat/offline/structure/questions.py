@@ -15,13 +15,24 @@ from .triggers import path_name
 from .words import AFTER, BEFORE, FAILURE, PATH, TRIGGER
 
 _POLITE = re.compile(
-    r"^(?:[^?]*?,\s*)?(?:please |hi |hello )*(?:can|could|would|will) (?:you|we|it|this|i)\b|^(?:peux|peut|pouvez|pourrais|pourriez)[- ]|^(?:puedes?|podrias?|podemos|pueden)\b|^(?:podes?|podias?|poderia)\b|^(?:unaweza|tunaweza|mnaweza)\b|\bpode ser\b"
+    r"^(?:[^?]*?,\s*)?(?:please |hi |hello )*(?:can|could|would|will) (?:you|we|it|this"
+    r"|i)\b|^(?:peux|peut|pouvez|pourrais|pourriez)[- ]|^(?:puedes?|podrias?|podemos"
+    r"|pueden)\b|^(?:podes?|podias?|poderia)\b|^(?:unaweza|tunaweza|mnaweza)\b|\bpode ser\b"
 )
 _ASKING = re.compile(
-    r"^(?:(?:hi|hello|hey|ok|and|but|so|bonjour|hola|ola|habari|please|et|y|e)[,.!]?\s+)*(?:which|what(?:'s)?|who(?:'s)?|whose|why|how|is|are|does|do (?!not)|did|was|has|have (?:we|you)|any|list|show|tell|explain|describe|summari[sz]e|give me an? (?:overview|summary|list)"
-    r"|walk me|under which|in which|at what|quels?|quelles?|ou (?:est|sont|va)|qui|que (?:fait|font|se|contient)|qu'|combien|comment|pourquoi|est-ce|explique\w*|decri\w+|liste\w*|a quoi|dans quel|a quelle|c'est quoi|resume\w*|montre"
-    r"|cual\w*|que (?:hace|hacen|es|pasa|significa|tipo|version|adaptador\w*|pasos?|hay|viene|sigue|condicion|columnas|campos)|donde (?:esta|va|se)|quien\w*|cuant\w*|como|por que|hay|explica\w*|describ\w*|lista\w*|en que|a que|cada cuanto|resum\w*"
-    r"|qual|quais|onde (?:esta|fica|vai)|quem|quant\w+|o que|descrev\w*|em que|a que horas|ni lini|ni nini|ni|nani|wapi|lini|ngapi|kwa nini|je|eleza|nieleze|orodhesha|hatua ipi|hatua gani|warum|wann|wie|was|welche)(?:(?<=')|(?!\w))"
+    r"^(?:(?:hi|hello|hey|ok|and|but|so|bonjour|hola|ola|habari|please|et|y"
+    r"|e)[,.!]?\s+)*(?:which|what(?:'s)?|who(?:'s)?|whose|why|how|is|are|does|do (?!not)"
+    r"|did|was|has|have (?:we|you)|any|list|show|tell|explain|describe|summari[sz]e"
+    r"|give me an? (?:overview|summary|list)"
+    r"|walk me|under which|in which|at what|quels?|quelles?|ou (?:est|sont|va)|qui"
+    r"|que (?:fait|font|se|contient)|qu'|combien|comment|pourquoi|est-ce|explique\w*"
+    r"|decri\w+|liste\w*|a quoi|dans quel|a quelle|c'est quoi|resume\w*|montre"
+    r"|cual\w*|que (?:hace|hacen|es|pasa|significa|tipo|version|adaptador\w*|pasos?|hay"
+    r"|viene|sigue|condicion|columnas|campos)|donde (?:esta|va|se)|quien\w*|cuant\w*|como"
+    r"|por que|hay|explica\w*|describ\w*|lista\w*|en que|a que|cada cuanto|resum\w*"
+    r"|qual|quais|onde (?:esta|fica|vai)|quem|quant\w+|o que|descrev\w*|em que"
+    r"|a que horas|ni lini|ni nini|ni|nani|wapi|lini|ngapi|kwa nini|je|eleza|nieleze"
+    r"|orodhesha|hatua ipi|hatua gani|warum|wann|wie|was|welche)(?:(?<=')|(?!\w))"
 )
 #: Words that open questions and conditions alike: "when does it run", "when the lab is down, go on".
 _EITHER = re.compile(
@@ -49,18 +60,29 @@ def is_question(norm: str) -> bool:
         _ASKING.match(text)
         or _ENDING.search(text)
         or re.search(
-            r"(?:^|[.,:;] )¿?(?:which|what|when|where|who|why|how|que|cual|quand|quel\w*|qual|quando) [^.]*\?",
+            (
+                r"(?:^|[.,:;] )¿?(?:which|what|when|where|who|why|how|que|cual|quand|quel\w*"
+                r"|qual|quando) [^.]*\?"
+            ),
             text,
         )
     )
 
 
 _STRUCTURAL = re.compile(
-    r"\b(?:(?:runs?|comes?|happens?|executed|starts?|goes) (?:next|after|before|first|last|when|if)|what(?:'s| is| comes| runs| happens)? (?:next|after|before)|next step|previous step|which (?:steps?|path|adapt\w+|trigger)|when (?:does|is|do) (?:it|this|the workflow)|how often|(?:the )?(?:trigger|schedule|cron|webhook|condition|path|adapt[oe]r version)s?"
-    r"|apres quoi|vient apres|etape suivante|quelle etape|declencheur|que (?:viene|sigue|pasa) despues|siguiente paso|cada cuanto|disparador|o que vem (?:depois|a seguir)|passo seguinte|gatilho|inafuata|hatua inayofuata|ratiba|kichochezi)\b"
+    r"\b(?:(?:runs?|comes?|happens?|executed|starts?|goes) (?:next|after|before|first"
+    r"|last|when|if)|what(?:'s| is| comes| runs| happens)? (?:next|after|before)"
+    r"|next step|previous step|which (?:steps?|path|adapt\w+|trigger)|when (?:does|is"
+    r"|do) (?:it|this|the workflow)|how often|(?:the )?(?:trigger|schedule|cron|webhook"
+    r"|condition|path|adapt[oe]r version)s?"
+    r"|apres quoi|vient apres|etape suivante|quelle etape|declencheur|que (?:viene|sigue"
+    r"|pasa) despues|siguiente paso|cada cuanto|disparador|o que vem (?:depois|a seguir)"
+    r"|passo seguinte|gatilho|inafuata|hatua inayofuata|ratiba|kichochezi)\b"
 )
 _CODE_QUESTION = re.compile(
-    r"\b(?:code|fields?|columns?|values?|variables?|function|log|cursor|url|body|query|state|data|champs?|colonnes?|campos?|columnas?|colunas?|codigo|limit|table|sheet|message|text|mail|catch|default|line)\b|¤"
+    r"\b(?:code|fields?|columns?|values?|variables?|function|log|cursor|url|body|query"
+    r"|state|data|champs?|colonnes?|campos?|columnas?|colunas?|codigo|limit|table|sheet"
+    r"|message|text|mail|catch|default|line)\b|¤"
 )
 
 
@@ -86,7 +108,10 @@ def answer_question(ask: Ask, voice: Voice) -> str | None:
     return _overview(ask, voice)
 
 
-_COMES = r"next|follow\w*|suit|suivante?|vient|viene|sigue|siguiente|seguinte|inafuata|runs?|happens?|executed|comes?|passe|pasa|acontece|segue|reached|after|leads?|d'ou|depends?"
+_COMES = (
+    r"next|follow\w*|suit|suivante?|vient|viene|sigue|siguiente|seguinte|inafuata|runs?"
+    r"|happens?|executed|comes?|passe|pasa|acontece|segue|reached|after|leads?|d'ou|depends?"
+)
 
 
 def _about_steps_around(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
@@ -104,7 +129,10 @@ def _about_steps_around(ask: Ask, voice: Voice, text: str, keys: list[str]) -> s
         return None
     key = keys[-1] if len(keys) > 1 else keys[0]
     before = re.search(
-        rf"\b{BEFORE}|previous|precede\w*|prece\w*|anterior|lead|reached|when is|under|condi|why|depends? on(?! this)|who (?:starts|triggers)|come here|d'ou",
+        (
+            rf"\b{BEFORE}|previous|precede\w*|prece\w*|anterior|lead|reached|when is|under"
+            r"|condi|why|depends? on(?! this)|who (?:starts|triggers)|come here|d'ou"
+        ),
         text,
     )
     lines = []
@@ -133,7 +161,7 @@ def _path_line(ask: Ask, voice: Voice, edge: dict[str, Any]) -> str:
     return f"- {path_name(ask, edge)}: {words}{label}{off}"
 
 
-def _about_adaptors(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
+def _about_adaptors(ask: Ask, _voice: Voice, text: str, keys: list[str]) -> str | None:
     named = ask.adaptors.mentioned(text)
     if not (has("adaptor", text) or (named and has("step", text))):
         return None
@@ -153,11 +181,18 @@ def _about_adaptors(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str |
 def _about_trigger(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
     if keys or not (
         re.search(
-            rf"\b{TRIGGER}\b(?! (?:do|for|que|fait))|\b(?:when|often|run(?:s|ning)?|starts?|on|off|enabled|active|quand|tourne|cuando|corre|quando|cada cuanto|lini|inaendeshwa|horas)\b",
+            (
+                rf"\b{TRIGGER}\b(?! (?:do|for|que|fait))|\b(?:when|often|run(?:s|ning)?"
+                r"|starts?|on|off|enabled|active|quand|tourne|cuando|corre|quando"
+                r"|cada cuanto|lini|inaendeshwa|horas)\b"
+            ),
             text,
         )
         and not re.search(
-            r"\bsteps?\b|etape|paso|passo|hatua|what does|explain|que hace|que fait|o que faz|nini|expli|elez|overview|summar|descri|decri|walk|order|adapt",
+            (
+                r"\bsteps?\b|etape|paso|passo|hatua|what does|explain|que hace|que fait"
+                r"|o que faz|nini|expli|elez|overview|summar|descri|decri|walk|order|adapt"
+            ),
             text,
         )
     ):
@@ -183,7 +218,7 @@ def _about_paths(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | No
     return "\n".join(_path_line(ask, voice, edge) for edge in chosen)
 
 
-def _about_order(ask: Ask, voice: Voice, text: str, keys: list[str]) -> str | None:
+def _about_order(ask: Ask, voice: Voice, text: str, _keys: list[str]) -> str | None:
     if not (
         has("count_order", text)
         or has("step", text)
@@ -206,7 +241,8 @@ def _overview(ask: Ask, voice: Voice) -> str:
         lines.append(f"- {key}: {trigger.get('type')}{cron}, {state}")
     for number, key in enumerate(draft.order(), start=1):
         lines.append(
-            f"{number}. {draft.name(key)} ({str(draft.jobs[key].get('adaptor')).removeprefix('@openfn/language-')})"
+            f"{number}. {draft.name(key)} "
+            f"({str(draft.jobs[key].get('adaptor')).removeprefix('@openfn/language-')})"
         )
         lines += [f"   {_path_line(ask, voice, edge)}" for _, edge in draft.outgoing(key)]
     return "\n".join(lines)

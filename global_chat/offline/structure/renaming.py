@@ -9,7 +9,11 @@ from ..language.literals import Literal
 from .asking import Ask, CannotDo
 from .words import BE_CALLED, CALL, IT, NAME_OF, RENAME, TAIL, TO, S, V
 
-_NAME = rf"(?P<name>{V}(?=\W*$|[\s,.;]+(?:please|and|people|it|because|so)\b|[.,;])|[^\n;.]+?)(?={TAIL}|[;.,\n]\s|\s(?:and|et|y|e|na) (?:nothing|that|then|the|switch|turn|run|its|also|{VERBS})|\s[-–(])"
+_NAME = (
+    rf"(?P<name>{V}(?=\W*$|[\s,.;]+(?:please|and|people|it|because|so)\b|[.,;])"
+    rf"|[^\n;.]+?)(?={TAIL}|[;.,\n]\s|\s(?:and|et|y|e|na) (?:nothing|that|then|the|switch"
+    rf"|turn|run|its|also|{VERBS})|\s[-–(])"
+)
 _WORKFLOW = (
     r"(?:the |this |le |ce |el |este |o |la |hii )?(?:workflow|flow|flux|flujo|fluxo|mtiririko)"
 )
@@ -35,7 +39,9 @@ def rename(ask: Ask) -> None:
 def _rename_open(ask: Ask) -> None:
     """ "rename to X", with nothing named: what is open is meant, a step or the workflow."""
     match = ask.first(
-        rf"^(?:please |svp )?(?:{RENAME}|{NAME_OF}|new name|nouveau nom|nuevo nombre|nombre nuevo|novo nome|jina jipya)(?:\s*:|\s+(?:to|in|into|as|en|a|para|par|como|kuwa)\b| (?=¤))\s*{_NAME}"
+        rf"^(?:please |svp )?(?:{RENAME}|{NAME_OF}|new name|nouveau nom|nuevo nombre"
+        r"|nombre nuevo|novo nome|jina jipya)(?:\s*:|\s+(?:to|in|into|as|en|a|para|par"
+        rf"|como|kuwa)\b| (?=¤))\s*{_NAME}"
     )
     name = _spoken_name(ask, match) if match else None
     if match is None or name is None:
@@ -51,15 +57,19 @@ def _rename_open(ask: Ask) -> None:
 def _step_pattern() -> str:
     subject = rf"{S}|{IT}"
     return (
-        rf"(?:{RENAME}[- ]?(?P<a>{subject}){TO}|(?P<b>{S})(?: step)? {BE_CALLED}\s*:?\s*|{CALL}[- ](?P<c>{subject})\s*:?\s*"
-        rf"|{NAME_OF} (?P<d>{subject}){TO}|(?:badilisha|badili) jina la (?P<e>{S}){TO}|^(?P<f>{S})\s*(?:->|→|=>)\s*)(?:now |simply |just |step )?{_NAME}"
+        rf"(?:{RENAME}[- ]?(?P<a>{subject}){TO}|(?P<b>{S})(?: step)? {BE_CALLED}\s*:?\s*"
+        rf"|{CALL}[- ](?P<c>{subject})\s*:?\s*"
+        rf"|{NAME_OF} (?P<d>{subject}){TO}|(?:badilisha|badili) jina la (?P<e>{S}){TO}"
+        rf"|^(?P<f>{S})\s*(?:->|→|=>)\s*)(?:now |simply |just |step )?{_NAME}"
     )
 
 
 def _rename_workflow(ask: Ask) -> None:
     match = ask.first(
-        rf"(?:{RENAME} {_WORKFLOW}{TO}|{_WORKFLOW}(?:'s)? {BE_CALLED}\s*:?\s*|{NAME_OF} {_WORKFLOW}{TO}|{CALL} {_WORKFLOW}\s*:?\s*"
-        rf"|{_WORKFLOW} name\s*(?::|=|->|should be|is now|is)\s*|name of {_WORKFLOW}\s*(?::|=|->|should be|is now|is)\s*){_NAME}"
+        rf"(?:{RENAME} {_WORKFLOW}{TO}|{_WORKFLOW}(?:'s)? {BE_CALLED}\s*:?\s*"
+        rf"|{NAME_OF} {_WORKFLOW}{TO}|{CALL} {_WORKFLOW}\s*:?\s*"
+        rf"|{_WORKFLOW} name\s*(?::|=|->|should be|is now|is)\s*"
+        rf"|name of {_WORKFLOW}\s*(?::|=|->|should be|is now|is)\s*){_NAME}"
     )
     if match is None:
         return

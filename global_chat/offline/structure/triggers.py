@@ -10,16 +10,32 @@ from .asking import Ask, CannotDo
 from .words import OFF, ON, PATH, TRIGGER, S
 
 _TO_WEBHOOK = (
-    r"(?:(?:trigger|triggered|started|trigger it|start(?:s|ed)?|run|launched?|fired)\b[^.;]{0,30}? (?:by|through|via|from|with|on) (?:a |the |an? http )?webhook"
-    r"|(?:change|switch|turn|convert|make|set|move|go|pass|use|want|replace)\b[^.;]{0,50}?\bwebhook\b(?: (?:trigger(?:ed)?|instead(?: of (?:the )?cron)?))?"
-    r"|webhook(?: trigger)? (?:instead|rather|and no(?:t| more| longer) (?:by )?(?:the )?cron)[^.;]*"
-    r"|(?:passe[rz]?|change[rz]?|mets|utilise[rz]?|declenche[rz]?|demarre[rz]?|remplace[rz]?|par|en|veux)\b[^.;]{0,40}?\bwebhook(?: (?:au lieu du|et plus par|a la place du) cron)?|plus de cron[^.;]*webhook"
-    r"|(?:cambia(?:r)?|usa(?:r)?|pon|pasa|quiero|con|por|mejor|que (?:se )?(?:inicie|dispare|empiece))\b[^.;]{0,40}?\bwebhook(?: en (?:lugar|vez) d\w+ cron)?"
-    r"|(?:muda(?:r)?|usa(?:r)?|troca|passa|quero|com|por|que (?:comece|seja disparado))\b[^.;]{0,40}?\bwebhook(?: em vez d\w+ cron)?|(?:tumia|iwe|badilisha)\b[^.;]{0,30}?\bwebhook)"
+    r"(?:(?:trigger|triggered|started|trigger it|start(?:s|ed)?|run|launched?"
+    r"|fired)\b[^.;]{0,30}? (?:by|through|via|from|with|on) (?:a |the |an? http )?webhook"
+    r"|(?:change|switch|turn|convert|make|set|move|go|pass|use|want"
+    r"|replace)\b[^.;]{0,50}?\bwebhook\b(?: (?:trigger(?:ed)?"
+    r"|instead(?: of (?:the )?cron)?))?"
+    r"|webhook(?: trigger)? (?:instead|rather|and no(?:t| more"
+    r"| longer) (?:by )?(?:the )?cron)[^.;]*"
+    r"|(?:passe[rz]?|change[rz]?|mets|utilise[rz]?|declenche[rz]?|demarre[rz]?"
+    r"|remplace[rz]?|par|en|veux)\b[^.;]{0,40}?\bwebhook(?: (?:au lieu du|et plus par"
+    r"|a la place du) cron)?|plus de cron[^.;]*webhook"
+    r"|(?:cambia(?:r)?|usa(?:r)?|pon|pasa|quiero|con|por|mejor|que (?:se )?(?:inicie"
+    r"|dispare|empiece))\b[^.;]{0,40}?\bwebhook(?: en (?:lugar|vez) d\w+ cron)?"
+    r"|(?:muda(?:r)?|usa(?:r)?|troca|passa|quero|com|por|que (?:comece"
+    r"|seja disparado))\b[^.;]{0,40}?\bwebhook(?: em vez d\w+ cron)?|(?:tumia|iwe"
+    r"|badilisha)\b[^.;]{0,30}?\bwebhook)"
 )
-_NO_WEBHOOK = r"(?:instead of|rather than|no (?:more|longer)|not (?:by|with|through)?|without|(?:et |mais )?(?:plus|pas) (?:par|de|en|avec)|au lieu d[eu]|ya no (?:por|con)|en (?:lugar|vez) de|em vez de|nao|ja nao|badala ya|si|remove|drop|delete)\s+(?:the |a |le |un |el |o |kwa )?(?:trigger'?s )?webhook(?: trigger)?"
+_NO_WEBHOOK = (
+    r"(?:instead of|rather than|no (?:more|longer)|not (?:by|with|through)?|without|(?:et "
+    r"|mais )?(?:plus|pas) (?:par|de|en|avec)|au lieu d[eu]|ya no (?:por|con)|en (?:lugar"
+    r"|vez) de|em vez de|nao|ja nao|badala ya|si|remove|drop|delete)\s+(?:the |a |le |un |el "
+    r"|o |kwa )?(?:trigger'?s )?webhook(?: trigger)?"
+)
 _WHILE = re.compile(
-    r"\b(?:until|till|jusqu'au?|hasta(?! las? \d)|ate(?! as)|hadi|mpaka|from (?:next )?(?=mon|tue|wed|thu|fri|sat|sun)|a partir de(?! las)|starting(?: from)?) \w+(?: \w+)?"
+    r"\b(?:until|till|jusqu'au?|hasta(?! las? \d)|ate(?! as)|hadi|mpaka"
+    r"|from (?:next )?(?=mon|tue|wed|thu|fri|sat|sun)|a partir de(?! las)"
+    r"|starting(?: from)?) \w+(?: \w+)?"
 )
 _SCHEDULE_WORDS = r"\b(?:cron|schedule\w*|timer|clock|horaire|programacion|agendamento|ratiba)\b"
 
@@ -118,9 +134,13 @@ def _taken(ask: Ask, match: re.Match[str]) -> bool:
     return any(match.start() < end and start < match.end() for start, end in ask.claimed)
 
 
-_BARE = rf"(?P<what>{TRIGGER})\s*(?::|=|should be|must be|is|to|->)?\s*(?:back )?(?P<state>on|off|enabled|disabled|active|inactive)(?= |$|[.,;!])"
+_BARE = (
+    rf"(?P<what>{TRIGGER})\s*(?::|=|should be|must be|is|to|->)?\s*(?:back )?(?P<state>on|off"
+    r"|enabled|disabled|active|inactive)(?= |$|[.,;!])"
+)
 _NEGATION = re.compile(
-    r"(?:do not|don't|not|never|ne|no|nao|usi\w*|must not be|should not be|shouldn't be)\s+(?:be )?$"
+    r"(?:do not|don't|not|never|ne|no|nao|usi\w*|must not be|should not be"
+    r"|shouldn't be)\s+(?:be )?$"
 )
 
 
@@ -143,14 +163,14 @@ def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
             _switch_path(ask, phrase, steps, turn_on)
         ask.claimed.append((start, max(end, match.end())))
         return
-    if re.search(rf"\b{TRIGGER}\b", phrase) or _is_bare(ask, phrase):
+    if re.search(rf"\b{TRIGGER}\b", phrase) or _is_bare(phrase):
         _switch_trigger(ask, turn_on)
         ask.claim(match)
         for noun in [*ask.find(rf"\b{TRIGGER}\b")]:
             ask.claim(noun)
 
 
-def _is_bare(ask: Ask, phrase: str) -> bool:
+def _is_bare(phrase: str) -> bool:
     """ "turn it off for now": with nothing else named, the workflow itself is meant."""
     words = re.findall(r"[^\W\d_]+", phrase)
     return len(words) <= 8 and not re.search(r"¤", phrase)
