@@ -57,9 +57,13 @@ class Turns:
         )
         began = time.perf_counter()
         try:
-            return await take_turn(payload, self._services, lambda event: None)
+            return await take_turn(payload, self._services, lambda _: None)
         finally:
             self.seconds.append(time.perf_counter() - began)
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -96,7 +100,7 @@ async def edits(turns: Turns, folder: Path, *, verbose: bool) -> None:
         counts[case["form"], verdict] += 1
         if verbose and verdict != "right":
             agents = " ".join(response.meta.agents) if verdict != "failed" else ""
-            print(
+            say(
                 f"  {verdict} {case['id']} [{agents}] {case['content'][:90]!r}\n    "
                 f"{text[:160]!r} {failures[:3]}"
             )
@@ -104,10 +108,10 @@ async def edits(turns: Turns, folder: Path, *, verbose: bool) -> None:
         of_form = {verdict: n for (f, verdict), n in sorted(counts.items()) if f == form}
         total = sum(of_form.values())
         right = of_form.get("right", 0)
-        print(
+        say(
             f"Edits, {form}: {right}/{total} exactly right ({right / max(total, 1):.2f}); {of_form}"
         )
-    print(f"Wrong edits over all: {sum(n for (_, v), n in counts.items() if v == 'wrong')}")
+    say(f"Wrong edits over all: {sum(n for (_, v), n in counts.items() if v == 'wrong')}")
 
 
 async def logs(turns: Turns, folder: Path, *, verbose: bool) -> None:
@@ -123,11 +127,11 @@ async def logs(turns: Turns, folder: Path, *, verbose: bool) -> None:
         named = step in text or step.replace("-", " ").lower() in text.lower()
         good += named and bool(quoted)
         if verbose:
-            print(
+            say(
                 f"  {case['id']} step named: {named}, key lines quoted: "
                 f"{len(quoted)}/{len(case['key_lines'])}"
             )
-    print(f"Logs: failing step and a proving line named in {good} of {len(cases)}")
+    say(f"Logs: failing step and a proving line named in {good} of {len(cases)}")
 
 
 async def measure(folder: Path, *, verbose: bool) -> None:
@@ -135,7 +139,7 @@ async def measure(folder: Path, *, verbose: bool) -> None:
     await edits(turns, folder, verbose=verbose)
     await logs(turns, folder, verbose=verbose)
     seconds = sorted(turns.seconds[1:])
-    print(
+    say(
         f"Seconds a turn after the first ({turns.seconds[0]:.2f}): median "
         f"{seconds[len(seconds) // 2]:.3f}, "
         f"longest {seconds[-1]:.3f}"
@@ -153,9 +157,7 @@ def main() -> None:
     parser.add_argument("--verbose", "-v", action="store_true")
     given = parser.parse_args()
     if given.cases is None or not given.cases.is_dir():
-        print(
-            "Edits and logs are skipped: --cases names no folder with edits.jsonl and logs.jsonl."
-        )
+        say("Edits and logs are skipped: --cases names no folder with edits.jsonl and logs.jsonl.")
     else:
         asyncio.run(measure(given.cases, verbose=given.verbose))
     if given.routing:

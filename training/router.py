@@ -1,6 +1,6 @@
 """Fits the offline router and writes its weights: `python training/router.py`.
 
-    python training/router.py               fit on everything but the held-out part; write the weights
+    python training/router.py               fit on all but the held-out part
     python training/router.py --check       cross-validate only; print how often it is right
     python training/router.py --held-out    besides, measure on the held-out part
 
@@ -51,6 +51,10 @@ class Row:
     found: dict[str, float]
     vector: NDArray[np.float32]
     steps: dict[str, dict[str, float]]
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
 
 
 def is_held_out(example: Example) -> bool:
@@ -235,18 +239,18 @@ def main() -> None:
     sharpness = best_sharpness(rows)
     if given.check or given.held_out:
         public = cross_validate(rows, 10, PUBLIC, sharpness)
-        print(report("Public cases, cross-validated", public))
+        say(report("Public cases, cross-validated", public))
         if given.errors:
             for o in public:
                 if not o.accepted:
-                    print("  ", o.example.destination, o.example.job_key, "|", o.example.name[:100])
+                    say(f"  {o.example.destination} {o.example.job_key} | {o.example.name[:100]}")
     weights = sharpened(fit(rows), sharpness)
     if given.held_out:
         held = [outcome(r, weights) for r in rows_of([e for e in examples if is_held_out(e)])]
-        print(report("Held-out requests of our own", held))
+        say(report("Held-out requests of our own", held))
     if not given.check:
         write(weights)
-        print(f"{len(rows)} requests, sharpness {sharpness}, {WEIGHTS.stat().st_size:,} bytes")
+        say(f"{len(rows)} requests, sharpness {sharpness}, {WEIGHTS.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from global_chat.model.seam import Block, ModelEvent, ModelRequest, Reply, TextP
 
 #: What `Reply.model` and the trace say, whatever model the settings name.
 MODEL_NAME = "offline"
-_PIECE = 48  # characters, more for long texts; a reader sees text arrive, and a listener is tried with several pieces
+#: Characters of a piece, more for long texts: a reader sees text arrive.
+_PIECE = 48
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _caught(code: Code, call: Node) -> Node | None:
 
 
 def add_catch(ask: CodeAsk) -> None:
-    """Catch the errors of the operation that reaches out; keep the message where it is asked for."""
+    """Catch the errors of the operation that reaches out; keep the message where asked."""
     match = ask.first(rf"{_WISH}\b[^.;,¤§]*")
     if match is None:
         return

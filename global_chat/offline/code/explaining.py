@@ -15,7 +15,7 @@ _LONGEST = 90  # characters of an argument that are shown
 
 
 def explain(code_text: str, name: str, voice: Voice) -> str:
-    """Operations in order with their first argument, and the state's keys that are read and written."""
+    """Operations in order with their first argument, and the state keys read and written."""
     code = Code(code_text)
     operations = code.operations()
     if not code_text.strip() or not (operations or code.statements):

@@ -92,13 +92,13 @@ def _is_index(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "subscript_expression"
 
 
-def _name_of(ask: CodeAsk, node: Node) -> list[str]:
+def _name_of(ask: CodeAsk, node: Node) -> tuple[str, ...]:
     """The words of the property or constant that a literal is the value of."""
     parent = node.parent
     if parent is None or parent.type not in ("pair", "variable_declarator"):
-        return []
+        return ()
     key = parent.child_by_field_name("key" if parent.type == "pair" else "name")
-    return name_words(ask.code.of(key)) if key is not None else []
+    return name_words(ask.code.of(key)) if key is not None else ()
 
 
 def _shape(text: str) -> str:

@@ -50,7 +50,7 @@ def console_statements(code: Code) -> list[Node]:
 
 
 def removal_of(code: Code, span: Span) -> Replacement:
-    """Takes a statement out with its line when it has one to itself, else with the blank after it."""
+    """Takes a statement out, with its line when it has one to itself."""
     start, end = span
     line_start = code.text.rfind("\n", 0, start) + 1
     line_end = code.text.find("\n", end)
@@ -64,7 +64,7 @@ def removal_of(code: Code, span: Span) -> Replacement:
 
 
 def _with_blank_line(text: str, start: int, end: int) -> Replacement:
-    """A line between two blank ones leaves one of them; at the top, it takes the blank one along."""
+    """A line between two blank ones leaves one of them; at the top, it takes one along."""
     blank_before = start == 0 or text[:start].endswith("\n\n")
     if blank_before and text[end : end + 1] == "\n":
         end += 1

@@ -126,7 +126,7 @@ def _names(ask: CodeAsk, value: str) -> list[Span]:
 
 
 def _agreed(ask: CodeAsk, spots: list[Span], old: Literal) -> list[Span]:
-    """Several places are meant together when one statement holds them, or when all are asked for."""
+    """Several places are meant together when one statement holds them, or all are asked for."""
     if len(spots) <= 1:
         return spots
     everywhere = re.search(

@@ -24,7 +24,7 @@ _BESIDES = (
 
 
 def set_values(ask: CodeAsk) -> None:
-    """ "limit 1000", "the subject should be 'X'": the value of a property or constant by its name."""
+    """The value of a property or constant by its name: "limit 1000", "subject should be 'X'"."""
     for match in [*ask.find(V)]:
         if any(match.start() < end and start < match.end() for start, end in ask.claimed):
             continue
@@ -87,7 +87,7 @@ _BETWEEN = (
 
 
 def _named_setting(ask: CodeAsk, match: re.Match[str]) -> tuple[Span, _Setting] | None:
-    """The one setting whose name stands right before the value (or right after it, "1000 as limit")."""
+    """The one setting whose name stands right before the value, or after it ("1000 as limit")."""
     norm = ask.masked.norm
     hits: dict[int, tuple[Span, _Setting]] = {}
     for setting in settings_of(ask):

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import re
 
-from ..language.folding import folded, name_words
+from ..language.folding import folded, name_words, word_set
 
 _SIGNATURE = re.compile(r"\b(?P<name>[a-z]\w*(?:\.\w+)?)\((?P<parameters>[^()]*)\)")
 _VERBS = {
-    "get": ("get", "fetch", "read", "list", "load", "find", "search", "pull", "extract", "query", "download", "lire", "recuperer", "obtener", "buscar", "ler"),
-    "create": ("create", "add", "post", "send", "write", "save", "store", "insert", "push", "record", "log", "make", "notify", "alert", "email", "sms", "pay", "creer", "enviar", "crear", "guardar"),
-    "update": ("update", "change", "set", "edit", "modify", "sync", "actualizar"),
-    "upsert": ("upsert", "merge", "sync"),
-    "delete": ("delete", "remove"),
-}  # fmt: skip
+    "get": word_set(
+        "get fetch read list load find search pull extract query download lire recuperer obtener"
+        " buscar ler"
+    ),
+    "create": word_set(
+        "create add post send write save store insert push record log make notify alert email sms"
+        " pay creer enviar crear guardar"
+    ),
+    "update": word_set("update change set edit modify sync actualizar"),
+    "upsert": word_set("upsert merge sync"),
+    "delete": word_set("delete remove"),
+}
 _OPTIONAL = ("callback", "options", "opts")
 _RESHAPING = frozenset(("fn", "each", "combine", "fnIf", "map", "fields", "field", "cursor"))
 

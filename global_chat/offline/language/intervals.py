@@ -55,7 +55,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
         r"hourly|toutes les heures|cada hora|de hora em hora|kila saa(?! (?:\w+) (?:asubuhi"
         r"|usiku|jioni|mchana))"
     ), "1 hour"),
-    (r"daily|nightly|quotidien\w*|diari[ao](?:mente)?|kila siku|taglich|each and every day", "1 day"),
+    (r"daily|nightly|quotidien\w*|diari[ao](?:mente)?|kila siku|taglich", "1 day"),
     (r"weekly|hebdomadaires?|hebdo|semanal(?:mente)?|kila wiki|wochentlich", "1 week"),
     (r"monthly|mensuel\w*|mensual\w*|mensalmente|mensal|kila mwezi|monatlich", "1 month"),
     (r"quarterly|trimestriel\w*|trimestral\w*", "3 month"),
@@ -80,8 +80,8 @@ def find_interval(text: str) -> Interval | None:
         return (value_of(match["n"]) or 0, _unit(match["unit"]), (match.span(),))
     for pattern, meaning in _WORDS:
         if match := re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text):
-            number, unit = meaning.split()
-            return (int(number), unit, (match.span(),))
+            amount, name = meaning.split()
+            return (int(amount), name, (match.span(),))
     if match := _INTERVAL.search(text):
         unit = _unit(match["unit"])
         word = (match["n"] or "").strip()

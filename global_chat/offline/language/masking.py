@@ -118,7 +118,9 @@ def _built(text: str, mentions: Sequence[Mention], literals: Sequence[Literal]) 
                 word = match[0].split(" ")[0]
                 keep = len(word) + 1 if pattern is _THIS_BARE and " " in match[0] else 0
                 pieces.append((match.start() + keep, match.end(), "§t"))
-    norm, places, position = [], [], 0
+    norm: list[str] = []
+    places: list[int] = []
+    position = 0
     for start, end, token in sorted(pieces):
         start = max(start, position)
         norm.append(plain[position:start])

@@ -125,7 +125,7 @@ def _proof(
     messages: list[LogLine],
     kind: str,
 ) -> list[LogLine]:
-    """The lines to quote, in order of place: errors, refusals, their messages, and what they name."""
+    """The lines to quote, in order: errors, refusals, their messages, and what those name."""
     ending = [x for x in run.lines if re.search(r"(?:Failed|Crashed) (?:step|job)", x.text)]
     chosen: dict[int, LogLine] = {}
 
@@ -203,7 +203,7 @@ def _tokens(text: str) -> set[str]:
 
 
 def _harmless(log: RunLog, run: StepRun) -> tuple[str, ...]:
-    """What looks like a cause and is none: what was tried again, or caught by a step that completed."""
+    """What looks like a cause and is none: tried again, or caught by a step that completed."""
     found = []
     for line in log.lines:
         other = next((r for r in log.runs if any(x is line for x in r.lines)), None)

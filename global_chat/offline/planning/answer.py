@@ -123,7 +123,7 @@ def _is_vague(plain: str) -> bool:
 
 
 def _structural(situation: Situation, content: str) -> str | None:
-    """The request with the open step's name in it, when all of it is structure that is understood."""
+    """The request with the open step named in it, when it is structure and all understood."""
     text = _with_names(situation, content)
     key = situation.open_step.key if situation.open_step else None
     found = understood(text, _draft(situation), AdaptorList.of_catalogue(), key)
@@ -135,7 +135,7 @@ def _with_names(situation: Situation, content: str) -> str:
     if step is None:
         return content
     content = _THIS_ADAPTOR.sub(lambda m: f'{m[1]} "{step.name}"', content)
-    return _THIS.sub(lambda m: f'"{step.name}"', content)
+    return _THIS.sub(lambda _: f'"{step.name}"', content)
 
 
 def _draft(situation: Situation) -> Draft:

@@ -85,7 +85,7 @@ def edits(content: str, steps: Sequence[OutlineStep], codes: dict[str, str]) -> 
 
 
 def _group(content: str, steps: Sequence[OutlineStep]) -> list[str]:
-    """The steps of a kind that the request narrows itself to: "all extract steps", "the dhis2 ones"."""
+    """The steps of the kind that the request is about: "all extract steps", "the dhis2 ones"."""
     plain = folded(composed(content))
     kind = re.search(
         (

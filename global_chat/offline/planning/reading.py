@@ -64,7 +64,7 @@ def read_situation(request: ModelRequest) -> Situation:
 
 def _runs(request: ModelRequest) -> Sequence[ToolRun]:
     uses: dict[str, dict[str, Any]] = {}
-    found = []
+    found: list[ToolRun] = []
     for message in request.messages:
         if isinstance(message.content, str):
             uses, found = {}, []  # an earlier turn's tools are not this turn's

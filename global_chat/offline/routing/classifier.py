@@ -1,8 +1,8 @@
 """The fitted weights, and what they make of a request: a destination with a chance, and a step.
 
-The weights are in `weights.tsv` beside this file, one row a feature, written by the training script.
-Rows are grouped by a first column: `destination` (one weight for each of three), `step` (one
-weight), `embedding` (three a dimension), `setting`.
+The weights are in `weights.tsv` beside this file, one row a feature, written by the training
+script. Rows are grouped by their first column: `destination` (a weight for each of three), `step`
+(one weight), `embedding` (three a dimension), `setting`.
 """
 
 from __future__ import annotations

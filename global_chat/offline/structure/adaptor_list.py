@@ -23,7 +23,8 @@ _ALIASES = {
     "commcare hq": "commcare", "go.data": "godata", "momo": "mtn-momo", "mtn": "mtn-momo",
     "cht": "cht", "whatsapp": "whatsapp", "open mrs": "openmrs", "big query": "bigquery",
     "survey cto": "surveycto", "rapid pro": "rapidpro", "google drive": "googledrive",
-    "hoja de calculo": "googlesheets", "planilha": "googlesheets", "folha de calculo": "googlesheets",
+    "hoja de calculo": "googlesheets", "planilha": "googlesheets",
+    "folha de calculo": "googlesheets",
     "feuille google": "googlesheets", "sftp": "sftp", "ftp": "sftp", "s3": "aws-s3",
 }  # fmt: skip
 _EVERYDAY = word_set("ping maximo hive inform memento mogli claude gemini magpi facebook")

@@ -166,7 +166,7 @@ def _place(ask: Ask, key: str) -> str:
             anchor = ask.key(match["step"] if "§" in match["step"] else "§t")
             insert(draft, anchor, key)
             ask.claim(match)
-            return f"{'→ ' if pattern is BEFORE else ''}{draft.name(anchor)}{' →' if pattern is AFTER else ''}"
+            return f"→ {draft.name(anchor)}" if pattern is BEFORE else f"{draft.name(anchor)} →"
     if match := ask.first(_END):
         last = _last_but(ask, key)
         insert_after(draft, last, key)

@@ -89,7 +89,7 @@ def _told(ask: Ask, voice: Voice) -> str:
 
 
 def _will_be_merged(before: str, after: str, request: str) -> bool:
-    """Whether the merge that follows will take the change: what it holds back is not said as done."""
+    """Whether the merge will take the change: what it holds back is not said as done."""
     try:
         merge = Workflow.read(before).merge(after, request=request, confirmed=True)
     except (ReplyRejected, TurnError):

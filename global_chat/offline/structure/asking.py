@@ -16,7 +16,7 @@ from .draft import Draft
 
 
 class CannotDo(Exception):
-    """The request asks for something that rules cannot do safely; the message is a phrase's name."""
+    """The request asks for what rules cannot do safely; the message is a phrase's name."""
 
     def __init__(self, phrase: str, **values: str) -> None:
         super().__init__(phrase)

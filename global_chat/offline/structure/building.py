@@ -51,7 +51,7 @@ _FETCHED = word_set("webhook")
 
 
 def build(ask: Ask) -> None:
-    """Build the whole workflow in an empty draft. Raises CannotDo when the sentence is not enough."""
+    """Build the whole workflow in an empty draft. Raises CannotDo when too little is said."""
     norm = ask.masked.norm
     systems = _systems(ask)
     if re.search(V, re.sub(r"¤\d+", lambda m: m[0] if _is_detail(ask, m[0]) else "", norm)):
@@ -69,7 +69,7 @@ def build(ask: Ask) -> None:
         if len(order) > 1
         else f"Webhook to {_title(ask, order[0])}",
     )
-    trigger = _trigger(ask, norm)
+    trigger = _trigger(norm)
     key = str(trigger["type"])
     draft.triggers[key] = trigger
     previous: str | None = None
@@ -186,7 +186,7 @@ def _directed(norm: str, systems: list[tuple[str, int, int]]) -> tuple[list[str]
     return sources, targets
 
 
-def _trigger(ask: Ask, norm: str) -> dict[str, object]:
+def _trigger(norm: str) -> dict[str, object]:
     if re.search(_WEBHOOK, norm):
         return {"type": "webhook", "enabled": False}
     reading = read_schedule(norm)

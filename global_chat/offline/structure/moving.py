@@ -49,7 +49,7 @@ def reorder(ask: Ask) -> None:
 
 
 def _hung(ask: Ask, key: str, anchor: str) -> bool:
-    """An alarm, or a step that hangs on nothing, is hung on another step and does not cut a chain."""
+    """An alarm, or a step that hangs on nothing, is hung on another and cuts no chain."""
     draft = ask.draft
     ways = draft.incoming(key)
     named = ask.first(rf"(?:{ONLY} )?(?:{FAILURE})")

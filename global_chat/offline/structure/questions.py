@@ -34,7 +34,7 @@ _ASKING = re.compile(
     r"|a que horas|ni lini|ni nini|ni|nani|wapi|lini|ngapi|kwa nini|je|eleza|nieleze"
     r"|orodhesha|hatua ipi|hatua gani|warum|wann|wie|was|welche)(?:(?<=')|(?!\w))"
 )
-#: Words that open questions and conditions alike: "when does it run", "when the lab is down, go on".
+#: Words that open questions and conditions alike: "when does it run", "when it fails, go on".
 _EITHER = re.compile(
     r"^(?:and |so )?(?:when(?:'s)?|where(?:'s)?|quand|cuando|quando|lini|as what)\b"
 )

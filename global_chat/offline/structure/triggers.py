@@ -163,6 +163,12 @@ def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
             _switch_path(ask, phrase, steps, turn_on)
         ask.claimed.append((start, max(end, match.end())))
         return
+    if re.search(
+        r"\bthis\b(?! (?:workflow|flow|trigger|cron|schedule|webhook|week|month))", phrase
+    ):
+        _switch_path(ask, phrase, ["§t"], turn_on)
+        ask.claim(match)
+        return
     if re.search(rf"\b{TRIGGER}\b", phrase) or _is_bare(phrase):
         _switch_trigger(ask, turn_on)
         ask.claim(match)
