@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from global_chat.contract.errors import AuthError, BadRequest, Forbidden, NotFound, TurnError
 from global_chat.render.wording import error_text
@@ -66,6 +67,11 @@ class Replay:
                 if len(words) == 1:
                     return list_runs(history, self._out)
                 return show_two_runs(history, words[1], words[2], self._out)
+        if words[:1] in (["history"], ["compare"]) and not Path(words[0]).exists():
+            raise BadRequest(
+                "It is `replay history`, or `replay compare A B` with two of its runs, such as "
+                "last~1 and last."
+            )
         cases = self._selected()
         if self._run.update:
             return update(cases, self._out, self._err, ask=not self._run.yes)
@@ -83,9 +89,10 @@ class Replay:
         work = work_of(cases, self._run.repeat, history.done(run))
         interrupted = not self._carry_out(history, run, work, live)
         summary = reports.give(history, run, cases)
-        left = len(cases) * self._run.repeat - summary.total + summary.counts["stopped"]
+        left = len(work_of(cases, self._run.repeat, history.done(run)))
         if left:
-            self._say(f"{left} runs of cases are left. Go on with --resume.")
+            runs = "1 run of a case is" if left == 1 else f"{left} runs of cases are"
+            self._say(f"{runs} left. Go on with --resume.")
         else:
             history.end(run)
         return 130 if interrupted else int(bool(left or summary.failed))
@@ -103,17 +110,23 @@ class Replay:
         if not chosen:
             raise BadRequest("No case is left: --filter or --shard leaves them all out.")
         if is_live(self._live):
-            labelled = tuple(case for case in chosen if case.label is not None)
-            if len(labelled) < len(chosen):
-                left_out = len(chosen) - len(labelled)
-                self._say(f"{left_out} cases have no route label; only their scripts are run.")
-            return labelled
+            return self._labelled(chosen)
         if any(case.script is None for case in chosen):
             raise BadRequest(
                 "Labelled requests have no script: say who answers them, with --live or "
                 "--backend offline."
             )
         return chosen
+
+    def _labelled(self, chosen: Sequence[Case]) -> tuple[Case, ...]:
+        """The cases that a live run can judge."""
+        labelled = tuple(case for case in chosen if case.label is not None)
+        if not labelled:
+            raise BadRequest("None of these cases has a route label, so none can be run live.")
+        if left_out := len(chosen) - len(labelled):
+            some = "1 case is" if left_out == 1 else f"{left_out} cases are"
+            self._say(f"{some} left out: without a route label nothing can be judged live.")
+        return labelled
 
     @property
     def _backend(self) -> str:
@@ -131,22 +144,27 @@ class Replay:
             words += ["--repeat", str(self._run.repeat)]
         if self._live.routes_only or self._live.batches:
             words.append("--routes-only")
+        if is_live(self._live) and self._live.config:
+            words += ["--config", str(self._live.config)]
         return shlex.join(words)
 
     def _carry_out(
         self, history: History, run: Run, work: Sequence[Work], live: LiveRun | None
     ) -> bool:
         """Run what is left to do. False when it was interrupted."""
+        lost: list[BadRequest] = []
         with Bar(self._err, len(work)) as bar:
 
             def tell(result: Result, evidence: Evidence | None) -> None:
-                history.add(run, result, evidence)
+                try:
+                    history.add(run, result, evidence)
+                except BadRequest as error:
+                    lost.append(error)
+                    raise Enough from error
                 bar.advance(result)
-                stops = result.failed and self._run.fail_fast
-                if not result.scripted and result.error in HOPELESS:
-                    stops = True
-                    self._say(f"{result.error}: every other case would end like this one.")
-                if stops or result.status == "stopped":
+                if why := self._why_enough(result):
+                    self._say(why)
+                if why is not None:
                     raise Enough
 
             try:
@@ -157,4 +175,14 @@ class Replay:
                     run_scripted(work, read_prices(self._live.prices), jobs, tell)
             except KeyboardInterrupt:
                 return False
+        if lost:
+            raise lost[0]
         return True
+
+    def _why_enough(self, result: Result) -> str | None:
+        """Why no more cases are run after this one, "" when that needs no word; None goes on."""
+        if not result.scripted and result.error in HOPELESS:
+            return f"{result.error}: every other case would end like this one."
+        if result.status == "stopped":
+            return "\n".join(result.differences)
+        return "" if result.failed and self._run.fail_fast else None

@@ -63,8 +63,11 @@ class LiveRun:
             None,
         )
         self._prices = read_prices(options.prices)
-        if options.batches and not self._key:
-            raise AuthError("There is no API key. Set ANTHROPIC_API_KEY.")
+        if options.backend != "offline" and not self._key:
+            raise AuthError(
+                "There is no API key. Set ANTHROPIC_API_KEY; a local server behind --base-url "
+                "takes any value."
+            )
         if options.budget is not None:
             check_prices(self._prices, self._wired.services.settings)
 

@@ -35,39 +35,47 @@ class Node:
 def draw(file: Path, *, last: bool) -> int:
     """Draw every turn of a trace file, or only its last, and return the exit code."""
     try:
-        turns = read_turns(file)
+        turns, unread = read_turns(file)
     except BadRequest as error:
         console(sys.stderr, colours=False).print(error_text(error), markup=False)
         return error.exit_code
+    for why in unread:
+        console(sys.stderr, colours=False).print(f"{why} It is left out.", markup=False)
     screen = console(sys.stdout, colours=not os.environ.get("NO_COLOR"))
     for turn in turns[-1:] if last else turns:
         screen.print(tree_of(turn))
     return 0
 
 
-def read_turns(file: Path) -> list[Node]:
-    """The turns of a trace file, in the order in which they ended.
+def read_turns(file: Path) -> tuple[list[Node], list[str]]:
+    """The turns of a trace file, in the order in which they ended, and which lines are unreadable.
 
-    Raises `BadRequest` that names the line when the file is no trace.
+    A program that was killed leaves half a line behind. Raises `BadRequest` when no line is a span.
     """
     by_turn: dict[str, list[Row]] = {}
+    unread: list[str] = []
     for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if line.strip():
-            row = _row(file, number, line)
+        if not line.strip():
+            continue
+        row = _row(line)
+        if row is None:
+            unread.append(f"{file}, line {number}, is no span of a trace.")
+        else:
             by_turn.setdefault(row["turn_id"], []).append(row)
     if not by_turn:
-        raise BadRequest(f"{file} holds no trace. --trace writes one while a turn runs.")
-    return [_nested(rows) for rows in by_turn.values()]
+        nothing = f"{file} holds no trace. --trace writes one while a turn runs."
+        raise BadRequest(unread[0] if unread else nothing)
+    return [_nested(rows) for rows in by_turn.values()], unread
 
 
-def _row(file: Path, number: int, line: str) -> Row:
+def _row(line: str) -> Row | None:
     try:
         row = json.loads(line)
-    except ValueError:
-        row = None
+    except (ValueError, RecursionError):
+        return None
     needed = {"kind": str, "turn_id": str, "span": int, "parent": int | None}
     if not isinstance(row, dict) or any(not isinstance(row.get(k), t) for k, t in needed.items()):
-        raise BadRequest(f"{file}, line {number}, is no span of a trace.")
+        return None
     return row
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from .placed_yaml import Placed
+from .placed_yaml import Placed, reads_as_text
 
 
 def with_expectations(placed: Placed, values: dict[str, Any]) -> str:
@@ -74,10 +74,12 @@ def dumped(value: dict[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what YAML 1.1 takes for line ends as escapes: raw they would not read back."""
+    """Quotes what would not read back: numbers, and (as escapes) line ends of YAML 1.1."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        style = '"' if set(text) & {"\x85", "\u2028", "\u2029"} else "|" if "\n" in text else None
+        style = "|" if "\n" in text else None if reads_as_text(text) else "'"
+        if set(text) & {"\x85", "\u2028", "\u2029"}:
+            style = '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -49,8 +49,10 @@ def live_play(live: Live) -> Play:
             found=found,
             batch=live.batch,
         )
-        if any(isinstance(x.error, BudgetSpent) for x in outcome.exchanges):
-            return result.model_copy(update={"status": "stopped", "differences": ()}), None
+        spent = next((x.error for x in outcome.exchanges if isinstance(x.error, BudgetSpent)), None)
+        if spent is not None:
+            why = (spent.message,)
+            return result.model_copy(update={"status": "stopped", "differences": why}), None
         if recording is not None and live.record is not None:
             keep(live.record, case, work.number, recording, outcome)
         return result, evidence

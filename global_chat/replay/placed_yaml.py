@@ -103,8 +103,11 @@ def _value(placed: Placed, node: Any, location: Location) -> Any:
 
 def _scalar(node: Any) -> Any:
     text: str = node.value
-    if node.style:  # quoted, or a block
+    if node.style or reads_as_text(text):  # quoted, or a block
         return text
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    return number_of(text) if _NUMBER.fullmatch(text) else text
+    return _WORDS[text.lower()] if text.lower() in _WORDS else number_of(text)
+
+
+def reads_as_text(written: str) -> bool:
+    """Whether a scalar without quotes is a text here, and no number, true, false or null."""
+    return written.lower() not in _WORDS and not _NUMBER.fullmatch(written)

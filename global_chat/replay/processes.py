@@ -110,4 +110,7 @@ def _serve(line: Connection, prices: Prices) -> None:
                 work: Work = line.recv()
             except EOFError:
                 return
-            line.send(runner.run(guarded(work, play)))
+            try:
+                line.send(runner.run(guarded(work, play)))
+            except BrokenPipeError:
+                return

@@ -8,8 +8,27 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from global_chat.contract.characters import whole_value
+from global_chat.contract.errors import (
+    AuthError,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    TimedOut,
+)
 from global_chat.contract.names import AgentName, Destination, SubagentName
 from global_chat.contract.usage import Usage
+
+#: How a turn fails that no model has answered.
+_UNANSWERED = frozenset(
+    kind.type
+    for kind in (
+        *(AuthError, Forbidden, NotFound),
+        *(RateLimited, ConnectionFailed, TimedOut, Overloaded, ProviderError),
+    )
+)
 
 #: `stopped` is a case that was not run to its end, because the budget was spent.
 Status = Literal["passed", "failed", "crashed", "stopped"]
@@ -74,6 +93,15 @@ class Result(_Entry):
     @property
     def failed(self) -> bool:
         return self.status in ("failed", "crashed")
+
+    @property
+    def stands(self) -> bool:
+        """Whether it tells of its case, so that a resumed run need not do it again.
+
+        A live turn that ended because of the key, the network or the service does not.
+        """
+        unanswered = not self.scripted and self.error in _UNANSWERED
+        return self.status != "stopped" and not unanswered
 
     @property
     def cost(self) -> float | None:

@@ -72,6 +72,9 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_run(tmp_path
         ("CASES", "--budget", "1"),
         ("CASES", "--live", "--backend", "scripted"),
         ("compare", "1", "2"),
+        ("compare", "1"),
+        ("compare", "99999999999999999999", "last~99999999999"),
+        ("history", "1"),
         ("CASES", "--live", "--prices", "nowhere.toml"),
     ],
 )

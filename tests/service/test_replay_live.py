@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from global_chat.replay.collect import collect
 from global_chat.replay.compare import differences
+from global_chat.replay.history import History
 from global_chat.replay.play import play_script
 from tests.replay_cases import CASE, WORKFLOW, write_case
 from tests.service.answers import Answer, json_text, refusal, text, tool_use
@@ -73,7 +75,7 @@ def test_a_live_case_is_answered_over_http_and_not_called_scripted(
     assert ended.code == 0
     (result,) = ended.report["results"]
     assert (result["case"], result["scripted"]) == ("edit", False)
-    assert "1 cases have no route label" in ended.err
+    assert "1 case is left out: without a route label" in ended.err
     assert [r.agent for r in server.requests] == ["router", "job_code_agent"]
     assert {r.headers["authorization"] for r in server.requests} == {f"Bearer {KEY}"}
 
@@ -198,6 +200,7 @@ def test_a_budget_stops_the_run_in_time_and_a_larger_one_goes_on(
     assert ended.report["summary"]["cost_usd"] <= 0.007
     assert 0 < len(server.requests) < 6
     assert "are left. Go on with --resume" in ended.err
+    assert "The budget of $0.007 is spent but for" in ended.err
     ended = live(tmp_path, server, *given, "--budget", 1, "--resume")
     assert ended.code == 0
     assert len(server.requests) == 6
@@ -224,6 +227,56 @@ def test_a_key_that_is_refused_ends_the_run_at_the_first_case(
     assert ended.code == 1
     assert len(server.requests) == 1
     assert "every other case would end like this one" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, "authentication_error"), (500, "api_error"), (413, "too_large")]
+)
+def test_a_resumed_run_asks_again_what_nobody_has_answered(
+    tmp_path: Path, server: BatchesServer, status: int, kind: str
+) -> None:
+    file = requests_file(tmp_path, *[{"destination": "planner"}] * 2)
+    given = ("--routes", file, "--routes-only", "--jobs", 1)
+    server.add(route("planner"), *[refusal(status, kind, "no")] * 3)
+    ended = live(tmp_path, server, *given)
+    assert statuses(ended) == {"r-1": "passed", "r-2": "failed"}
+    server._answers = [route("planner")]
+    before = len(server.requests)
+    ended = live(tmp_path, server, *given, "--resume")
+    answered = status == 413  # the service looked at the request and refused it
+    assert ended.code == int(answered)
+    assert len(server.requests) - before == int(not answered)
+    assert ("1 run of a case is left" in ended.err) is False
+
+
+def test_without_a_key_nothing_is_begun(tmp_path: Path, server: BatchesServer) -> None:
+    file = requests_file(tmp_path, {"destination": "planner"})
+    url = ("--live", "--base-url", server.url)
+    without = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": ""}
+    ended = run(tmp_path, "--routes", file, *url, **without)
+    assert ended.code == 3 and "ANTHROPIC_API_KEY" in ended.err
+    assert not (tmp_path / "history.sqlite").exists()
+
+
+def test_a_history_that_cannot_be_written_ends_a_live_run_in_words(
+    tmp_path: Path, server: BatchesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(history: History, *_: object) -> None:
+        with history._told():
+            raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(History, "add", full)
+    file = requests_file(tmp_path, *[{"destination": "planner"}] * 6)
+    server.add(*[route("planner")] * 6)
+    ended = live(tmp_path, server, "--routes", file, "--routes-only", "--jobs", 1)
+    assert ended.code == 2 and "disk is full" in ended.err
+    assert len(server.requests) == 1
+
+
+def test_cases_without_a_label_cannot_be_run_live(tmp_path: Path, server: BatchesServer) -> None:
+    write_case(tmp_path / "cases", "unlabelled", CASE.replace("route: {", "#"))
+    ended = live(tmp_path, server, tmp_path / "cases")
+    assert ended.code == 2 and "route label" in ended.err
 
 
 def test_labelled_requests_need_somebody_who_answers(tmp_path: Path) -> None:

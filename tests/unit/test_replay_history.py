@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,21 @@ def test_a_file_that_is_no_history_is_told_and_left_alone(tmp_path: Path) -> Non
     with pytest.raises(BadRequest, match="cannot be used"):
         History(file)
     assert file.read_text().startswith("dear diary")
+
+
+def test_results_of_another_version_are_told_and_damage_is_no_crash(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    with History(path) as history:
+        run = history.begin("scripted", "all")
+        history.add(run, a_result("a"), Evidence())
+    with sqlite3.connect(path) as file:
+        file.execute("UPDATE results SET result = '{\"of\": 2031}', evidence = x'00'")
+    file.close()
+    with History(path) as history:
+        with pytest.raises(BadRequest, match="Name another file with --history"):
+            list(history.results(run))
+        with pytest.raises(BadRequest, match="cannot be used"):
+            history.evidence(run, a_result("a"))
 
 
 def test_two_runs_differ_in_what_broke_what_was_fixed_and_what_went_elsewhere() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from global_chat.replay.case import Case
@@ -117,6 +117,8 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES)
+@example("0E0")
+@example(["1e5", "~", "null", "-0"])
 def test_whatever_is_written_reads_back(value: Any) -> None:
     text = with_expectations(_placed(CASE), {"says": value})
     root = _placed(text).value

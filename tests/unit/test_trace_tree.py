@@ -85,6 +85,15 @@ def test_a_trace_that_was_cut_off_is_drawn_as_far_as_it_goes(tmp_path: Path) -> 
     assert "not finished" in out and "router asked small" in out
 
 
+def test_half_a_line_costs_that_line_and_is_told(tmp_path: Path) -> None:
+    file = write(tmp_path / "t.jsonl", ROWS)
+    whole = shown(file).stdout
+    file.write_text(json.dumps(ROWS[0])[:50] + "\n" + file.read_text("utf-8"), "utf-8")
+    ended = shown(file)
+    assert ended.exit_code == 0 and ended.stdout == whole
+    assert "line 1, is no span of a trace. It is left out." in ended.stderr.replace("\n", "")
+
+
 @pytest.mark.parametrize("text", ["", "\n", "no json\n", "[]\n", '{"kind": "turn"}\n', "\xff\xfe"])
 def test_a_file_that_is_no_trace_is_told_in_words(tmp_path: Path, text: str) -> None:
     file = tmp_path / "t.jsonl"
