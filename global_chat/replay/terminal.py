@@ -130,9 +130,11 @@ def show_summary(screen: Console, summary: Summary, run: Run) -> None:
     """The last lines: whose answers these are, how many passed, where they went."""
     word, sentence = who_answered(summary, run.backend)
     screen.print(Text(f"{word}: {sentence}", "dim"))
-    counts = [f"{summary.counts[name]} {name}" for name in _MARKS if summary.counts[name]]
+    found = [f"{summary.counts[name]} {name}" for name in _MARKS if summary.counts[name]]
     colour = "red" if summary.failed else "green"
     handed = f"{summary.handovers} of {summary.routed} handed over"
     right = f", {summary.right} of {summary.labelled} routes right" if summary.labelled else ""
-    screen.print(Text(f"{', '.join(counts)} of {summary.total}", f"bold {colour}"), end="; ")
+    screen.print(
+        Text(f"{', '.join(found) or '0 passed'} of {summary.total}", f"bold {colour}"), end="; "
+    )
     screen.print(Text(f"{handed}{right}; run {run.id}"))
