@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from global_chat.contract.errors import BadRequest, TurnError
@@ -63,8 +64,7 @@ class Command:
 
 def run_command(kind: Kind, command: Command) -> int:
     """Run one turn and return the exit code. Every failure is told; none escapes."""
-    # A turn that is asked to end cleans up as after Ctrl-C: calls, files and the terminal.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
     invocation = _Invocation(kind, command)
     try:
         return invocation.run()
@@ -75,6 +75,16 @@ def run_command(kind: Kind, command: Command) -> int:
         return 130
     except Exception as error:
         return invocation.fail(internal_error(error))
+
+
+def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
+    """A turn that is asked to end cleans up as after Ctrl-C: calls, files and the terminal.
+
+    While it runs, that is the event loop's own way, which cancels the turn between two steps. A
+    background job ignores Ctrl-C, and the loop then has none.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(number, frame)
 
 
 class _Invocation:
