@@ -130,6 +130,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.owner.client_left.set()
             self.close_connection = True
 
+    def handle(self) -> None:
+        # A client may hang up between two requests too, which nobody wants to read about.
+        with suppress(ConnectionError):
+            super().handle()
+
     def finish(self) -> None:
         with suppress(ConnectionError):
             super().finish()
