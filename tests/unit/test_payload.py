@@ -1,4 +1,4 @@
-"""Payloads: every key of PAYLOAD_SPEC.md, and sentences that name the field for whatever is wrong."""
+"""Payloads: every key of PAYLOAD_SPEC.md, and sentences that name the field at fault."""
 
 from __future__ import annotations
 
