@@ -1,6 +1,6 @@
 """How fast cases replay, whether memory stays flat, and how much of a turn is ours.
 
-Run it as `python benchmarks/replay.py`. The cases are those of `fixtures/cases`, over and over,
+Run it as `python -m benchmarks.replay`. The cases are those of `fixtures/cases`, over and over,
 with models that answer at once, so every millisecond is the program's own or the script's.
 """
 
