@@ -1,4 +1,4 @@
-"""How good the offline model is: `python benchmarks/offline.py [--cases FOLDER] [--routing]`.
+"""How good the offline model is: `python -m benchmarks.offline [--cases FOLDER] [--no-routing]`.
 
 Edits and logs are taken through whole turns, with the offline model in the place of every agent,
 and judged by what `FOLDER` holds: `edits.jsonl` with `check_edit.py` (a function
@@ -152,7 +152,7 @@ def main() -> None:
         "--cases", type=Path, help="a folder with edits.jsonl, logs.jsonl, workflows/"
     )
     parser.add_argument(
-        "--routing", action="store_true", help="cross-validate the router (a minute)"
+        "--no-routing", action="store_true", help="skip the router, which takes a minute"
     )
     parser.add_argument("--verbose", "-v", action="store_true")
     given = parser.parse_args()
@@ -160,7 +160,7 @@ def main() -> None:
         say("Edits and logs are skipped: --cases names no folder with edits.jsonl and logs.jsonl.")
     else:
         asyncio.run(measure(given.cases, verbose=given.verbose))
-    if given.routing:
+    if not given.no_routing:
         subprocess.run(
             [sys.executable, str(ROOT / "training/router.py"), "--check", "--held-out"], check=True
         )

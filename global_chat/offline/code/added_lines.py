@@ -62,7 +62,8 @@ def add_console(ask: CodeAsk) -> None:
         rf"(?:{_SHOW}|{_LOG} (?:an? |the |une? |uma? |la |el )?(?:log"
         r"|console)(?: line)?(?: with| saying| that says)?) (?:also |out |the value of "
         r"|the |aussi |tambien |tambem |la valeur de |el valor de "
-        rf"|o valor de )*(?P<value>{V})(?= *(?:$|[.,;]|at the|a la fin|al final|no fim"
+        rf"|o valor de )*(?P<value>{V})(?:\([^()]*\))?(?= *(?:$|[.,;]"
+        r"|at the|a la fin|al final|no fim"
         r"|before|avant|here|§|please|to the console|in the log|in (?:every|all|each)))"
     )
     if match is None:

@@ -11,6 +11,7 @@ from global_chat.workflow.parts import Step
 from ..language.folding import folded, word_set, words
 from ..language.mentions import Named
 from ..language.saying import Voice
+from ..language.tongue import everyday_words
 from ..logs.telling import tell
 from ..structure.questions import is_question, is_structure_question
 from . import added_lines, catches, emojis, kinds, lines, literals, settings, state_keys
@@ -49,6 +50,10 @@ _STARTER_WORDS = word_set(
     " ecris ecrire le du de cette etape svp escribe escribir el codigo de este paso por "
     "favor para escreve escrever o deste passo andika ya hatua hii tafadhali finish do "
     "one is to so that we i have something and"
+)
+_ASKING_WORDS = word_set(
+    "value values code step we us our you it one used use get gives called called many much does do"
+    " can could will would there here tell me explain state valor valeur explique explica eleza"
 )
 _SAME = re.compile(r"\b(?:same|like|as in|comme|igual|como (?:en|no|na)|kama|similar)\b")
 
@@ -136,7 +141,7 @@ def _from_log(task: CodeTask, voice: Voice) -> str | None:
 def _answer(task: CodeTask, voice: Voice) -> str:
     """What the code does, with the lines that hold the question's own words."""
     text = explain(task.code, task.name, voice)
-    asked = [w for w in words(task.content) if len(w) > 3]
+    asked = {w for w in words(task.content) if len(w) > 1} - everyday_words() - _ASKING_WORDS
     quoted = around(task.code, asked)
     if quoted and len(quoted) < 8:
         text += f"\n\n{voice.say('relevant_lines')}\n\n```js\n" + "\n".join(quoted) + "\n```"

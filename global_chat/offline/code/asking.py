@@ -103,15 +103,35 @@ _NOTHING_ELSE = re.compile(
 )
 
 
+#: How a clause begins whose values are all used: the verb is done with them.
+_DONE = re.compile(
+    r"^(?:please |svp |por favor |and |then )?(?:use|put|set|change|make|take|write|replace|update"
+    r"|send (?:it|this|the \w+|them) to|post (?:it|this) to|mets|utilise\w*|envoie\w*(?: le| la)? a"
+    r"|change\w*|pon\w*|usa\w*|cambia\w*|manda\w*(?: lo)? a|poe|coloca\w*|muda\w*|tumia|weka)\b"
+)
+_CLAUSES = re.compile(r"[.,;:!?()\n]+")
+
+
 def is_idle(ask: CodeAsk) -> bool:
     """Whether what is left of a request asks for nothing more.
 
     A value or another step that nobody used, and a verb that opens a clause, are requests.
     """
-    rest = _NOTHING_ELSE.sub(" ", _REASON.sub(lambda m: ";" if "¤" not in m[0] else m[0], ask.rest))
+    rest = _REASON.sub(lambda m: ";" if "¤" not in m[0] else m[0], ask.rest)
+    rest = _NOTHING_ELSE.sub(" ", rest)
     if re.search(r"§\d+|¤\d+", rest):
         return False
     structural = any(has(c, rest) for c in ("trigger", "switch_on", "switch_off", "new_workflow"))
     if structural or read_schedule(rest) is not None or (has("add", rest) and has("step", rest)):
         return False
-    return not demands(rest)
+    return not any(demands(clause) for clause in _left_clauses(ask))
+
+
+def _left_clauses(ask: CodeAsk) -> Iterator[str]:
+    """What is left of each clause; a verb whose values are used does not count any more."""
+    norm, rest, start = ask.masked.norm, ask.rest, 0
+    for end in [*(m.start() for m in _CLAUSES.finditer(norm)), len(norm)]:
+        used = any(start <= s < end or start < e <= end for s, e in ask.claimed)
+        clause = " ".join(_NOTHING_ELSE.sub(" ", _REASON.sub(" ", rest[start:end])).split())
+        yield _DONE.sub("", clause) if used else clause
+        start = end

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ..language.folding import name_words
+from ..language.mentions import alike
 from ..language.saying import Voice
 from .javascript import Code
 from .state_keys import key_uses
@@ -67,11 +70,10 @@ def _listed(keys: list[str]) -> str:
     return ", ".join(f"`state.{key}`" for key in keys)
 
 
-def around(code_text: str, words: list[str]) -> list[str]:
-    """The lines of code that hold any of some words, for quoting; at most eight."""
+def around(code_text: str, words: Collection[str]) -> list[str]:
+    """The lines of code that hold any of some folded words, for quoting; at most eight."""
     found = []
     for line in code_text.splitlines():
-        plain = line.casefold()
-        if line.strip() and any(word in plain for word in words):
+        if any(alike(word, own) for own in name_words(line) for word in words):
             found.append(line.strip())
     return list(dict.fromkeys(found))[:8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..language.folding import folded, name_words, words
+from ..language.folding import folded, name_words, word_set, words
 from ..language.literals import Literal
 from .asking import CodeAsk, Elsewhere, Refused, V
 from .javascript import Span
@@ -32,6 +32,7 @@ def new_value_by_kind(ask: CodeAsk) -> None:
             r"|mets|met|prends|utilise|pon|usa|poe|coloca|weka|tumia|iwe"
             rf"|instead)[^.;¤]{{0,24}}{V}{UNIT}"
         ),
+        rf"(?:new|nouvel\w*|nuev[oa]|nov[oa]|jina jipya)[^.;¤]{{0,30}}? (?:is|:|est|es|e|ni) {V}",
         rf"{V}{UNIT} (?:instead|please|maintenant|ahora|agora)",
     )
     if match is None or len(re.findall(V, ask.rest)) != 1:
@@ -41,6 +42,8 @@ def new_value_by_kind(ask: CodeAsk) -> None:
     value = ask.value(token[0])
     if _COMPARED.search(ask.masked.norm):
         raise Refused("needs_code")
+    if value.kind != "number" and _shape(value.value) in ("word", "text"):
+        return
     spots = [(span, node) for span, node in _like(ask, value)]
     if len(spots) != 1:
         if not spots:
@@ -74,10 +77,14 @@ def _like(ask: CodeAsk, value: Literal) -> list[tuple[Span, Node]]:
         unit = re.search(rf"{re.escape(value.value)} ([^\W\d_]{{3,}})", folded(ask.masked.text))
         named = [s for s in numbers if unit and speaks_of(unit[1], _name_of(ask, s[1]))]
         nouns = [w for w in words(ask.masked.text) if w in NOUNS]
-        if named or nouns:
-            return named or [
-                s for s in numbers if any(speaks_of(w, _name_of(ask, s[1])) for w in nouns)
+        if named:
+            return named
+        if nouns:
+            return [
+                s for s in numbers if all(speaks_of(noun, _name_of(ask, s[1])) for noun in nouns)
             ]
+        if not _is_bare_amount(ask, value):
+            return []
         return [s for s in numbers if set(_name_of(ask, s[1])) & LIMITS]
     kind = _shape(value.value)
     strings = [
@@ -86,6 +93,21 @@ def _like(ask: CodeAsk, value: Literal) -> list[tuple[Span, Node]]:
         if node.type == "string" and _shape(text) == kind
     ]
     return strings if kind not in ("word", "text") else []
+
+
+_BEFORE_AMOUNT = word_set(
+    "use put take make it to at is be now only just with of up down get ask for fetch a max about"
+    " que prends prend mets met mettre prendre utilise a de pon usa toma trae solo con basta poe"
+    " puxa traz so com apenas weka tumia iwe chukua tu or and raise lower more than not go"
+)
+
+
+def _is_bare_amount(ask: CodeAsk, value: Literal) -> bool:
+    """Whether no noun of its own stands before the number: "take 50", and not "project 9"."""
+    norm = ask.masked.norm
+    token = f"¤{ask.masked.values.index(value)}"
+    before = re.search(r"([^\W\d_]+)[\s:]+$", norm[: norm.index(token)])
+    return before is None or before[1] in _BEFORE_AMOUNT
 
 
 def _is_index(node: Node) -> bool:

@@ -30,7 +30,7 @@ _DAY = (
 
 _INTERVAL = re.compile(
     rf"(?<!\w){EVERY}\s+(?:(?P<n>{_N}|other|second|half(?: an?)?|demi-?|media|meia)\s*-?\s*)?"
-    rf"(?P<unit>{_MINUTE}|{_HOUR}|{_DAY}|week|semaines?|semanas?|wiki|months?|mois"
+    rf"(?P<unit>{_MINUTE}|{_HOUR}|{_DAY}|weeks?|semaines?|semanas?|wiki|months?|mois"
     r"|mes(?:es)?|mwezi|quarter|trimestres?)(?!\w)"
 )
 
@@ -45,7 +45,7 @@ _TIMES = re.compile(
     r"(?<!\w)(?P<n>once|twice|thrice|une fois|deux fois|una vez|dos veces|uma vez"
     rf"|duas vezes|mara moja|mara mbili|{_N} (?:times|fois|veces|vezes)|mara {_N})"
     rf"\s+(?:an?|per|each|every|par|al|a la|por|ao|a|kwa|in an?)\s+(?P<unit>{_HOUR}"
-    rf"|{_DAY}|week|semaine|semana|wiki|month|mois|mes|mwezi)(?!\w)"
+    rf"|{_DAY}|weeks?|semaine|semana|wiki|month|mois|mes|mwezi)(?!\w)"
 )
 
 

@@ -106,7 +106,7 @@ def _inside_sentence(mention: Mention, literals: Sequence[Literal]) -> bool:
 
 
 def _built(text: str, mentions: Sequence[Mention], literals: Sequence[Literal]) -> Masked:
-    plain = folded(text)
+    plain = folded(text).replace("§", " ").replace("¤", " ")  # these two are ours
     pieces: list[tuple[int, int, str]] = []
     for number, mention in enumerate(mentions):
         pieces.append((*_widened(plain, mention), f"§{number}"))

@@ -66,7 +66,7 @@ def read_schedule(plain: str, current: str | None = None, *, bare: bool = False)
     """
     plain = _NOT.sub(_without_times, plain)
     days = find_days(plain)
-    text = _blank(plain, days.spans)
+    text = _blank(plain, days.spans, "·")  # "kila (ijumaa) saa nane" is not "kila saa"
     every = find_interval(text)
     rest = _blank(text, every[2]) if every else text
     between = _BETWEEN.search(rest) if every and every[1] in ("hour", "minute") else None
@@ -112,9 +112,9 @@ def _without_times(match: re.Match[str]) -> str:
     return " " * len(match[0]) if timely else match[0]
 
 
-def _blank(text: str, spans: tuple[tuple[int, int], ...]) -> str:
+def _blank(text: str, spans: tuple[tuple[int, int], ...], mark: str = " ") -> str:
     for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
+        text = text[:start] + mark * (end - start) + text[end:]
     return text
 
 

@@ -29,6 +29,11 @@ _TELLING = {
 _SETS = {language: frozenset(text.split()) for language, text in _TELLING.items()}
 
 
+def everyday_words() -> frozenset[str]:
+    """Words of all these languages that say nothing about a subject."""
+    return frozenset().union(*_SETS.values())
+
+
 def language_of(text: str) -> str:
     """`en`, `fr`, `es`, `pt` or `sw`; English when nothing else is clearly more likely."""
     found = words(text)

@@ -24,11 +24,11 @@ from .questions import answer_question
 _COMMANDS = (
     adding.add,
     renaming.rename,
+    triggers.switch,
     paths.disconnect,
     paths.connect,
     removing.remove,
     adaptor_changes.adaptors,
-    triggers.switch,
     triggers.trigger_type,
     moving.reorder,
     conditions.condition,

@@ -49,38 +49,46 @@ def _original(ask: Ask, match: re.Match[str]) -> str:
     return text.strip("`\"'“”").strip()
 
 
+#: How the path is named whose condition changes: by its ends (`a`, `b`), or by its target alone.
+_SUBJECTS = (
+    rf"{PATH} (?:between|from|entre|de|kati ya) (?P<a>{S}|§t)(?:{JOIN}|\s+)(?:the )?(?P<b>{S})",
+    rf"condition (?:between|from|entre) (?P<a>{S})(?:{JOIN})(?P<b>{S})",
+    (
+        rf"(?P<b>{S}|{IT})(?: {COME})?(?: be)?(?: reached| executed)? (?:{ONLY} )?(?:if"
+        rf"|when|after|si|quand|cuando|se|quando|ikiwa|wenn)\s+(?P<a>{S})(?= (?:has |a "
+        r"|ha |tem |is |was )?(?:fail|succ|echou|reuss|fall|exit|work|falh|ime"
+        r"|ends? in))"
+    ),
+    (
+        rf"{PATH} (?:that (?:leads|goes) |leading )?(?:to|into|before|vers|avant|a|para"
+        rf"|antes de|kwenda) (?P<b>{S})"
+    ),
+    (
+        rf"(?:condition|condicion|condicao|sharti)\b(?: \w+){{0,3}} (?:before|for|of|on"
+        rf"|to|in front of|avant|devant|de|antes d[eo]|para|ya) (?P<b>{S})"
+    ),
+    (
+        rf"(?P<b>{S}|{IT})(?= (?:should |must |may |can |has to |doit |debe |deve "
+        r"|lazima |ne doit )?(?:also |only |just |solo |so |que |tourner |run |iende "
+        rf"|correr |ejecutarse |s'executer |partir )*(?:{ONLY}|{SUCCESS}|{FAILURE}"
+        rf"|{ALWAYS}))"
+    ),
+    (
+        rf"(?:{ONLY} |always |toujours |siempre |sempre )?(?:run|execute|start|reach|do"
+        rf"|execute[rz]?|lance[rz]?|ejecuta|executa|endesha) (?P<b>{S}|{IT})"
+    ),
+)
+_ALSO = (
+    r"\b(?:also|aussi|en plus|tambien|ademas|tambem|pia|on top|addition\w*|too"
+    r"|as well|igualmente)\b"
+)
+
+
 def condition(ask: Ask) -> None:
     """Decide a path otherwise: on success, on failure, always, or by an expression."""
     if _extended(ask) or _removed(ask) or _labelled(ask):
         return
-    subject = ask.first(
-        rf"{PATH} (?:between|from|entre|de|kati ya) (?P<a>{S}|§t)(?:{JOIN}|\s+)(?:the )?(?P<b>{S})",
-        rf"condition (?:between|from|entre) (?P<a>{S})(?:{JOIN})(?P<b>{S})",
-        (
-            rf"(?P<b>{S}|{IT})(?: {COME})?(?: be)?(?: reached| executed)? (?:{ONLY} )?(?:if"
-            rf"|when|after|si|quand|cuando|se|quando|ikiwa|wenn)\s+(?P<a>{S})(?= (?:has |a "
-            r"|ha |tem |is |was )?(?:fail|succ|echou|reuss|fall|exit|work|falh|ime"
-            r"|ends? in))"
-        ),
-        (
-            rf"{PATH} (?:that (?:leads|goes) |leading )?(?:to|into|before|vers|avant|a|para"
-            rf"|antes de|kwenda) (?P<b>{S})"
-        ),
-        (
-            rf"(?:condition|condicion|condicao|sharti)\b(?: \w+){{0,3}} (?:before|for|of|on"
-            rf"|to|in front of|avant|devant|de|antes d[eo]|para|ya) (?P<b>{S})"
-        ),
-        (
-            rf"(?P<b>{S}|{IT})(?= (?:should |must |may |can |has to |doit |debe |deve "
-            r"|lazima |ne doit )?(?:also |only |just |solo |so |que |tourner |run |iende "
-            rf"|correr |ejecutarse |s'executer |partir )*(?:{ONLY}|{SUCCESS}|{FAILURE}"
-            rf"|{ALWAYS}))"
-        ),
-        (
-            rf"(?:{ONLY} |always |toujours |siempre |sempre )?(?:run|execute|start|reach|do"
-            rf"|execute[rz]?|lance[rz]?|ejecuta|executa|endesha) (?P<b>{S}|{IT})"
-        ),
-    )
+    subject = ask.first(*_SUBJECTS)
     groups = subject.groupdict() if subject else {}
     given = named_condition(ask)
     if given is None:
@@ -143,46 +151,31 @@ def _extended(ask: Ask) -> bool:
         r"condition|condicion|condicao|sharti|require|path|chemin|camino|caminho", ask.masked.norm
     ):
         return False
-    if not re.search(
-        (
-            r"\b(?:also|aussi|en plus|tambien|ademas|tambem|pia|on top|addition\w*|too"
-            r"|as well|igualmente)\b"
-        ),
-        ask.masked.norm,
-    ):
+    if not re.search(_ALSO, ask.masked.norm):
         return False
     step = ask.first(
         rf"(?:before|to|for|into|of|avant|devant|antes d[eo]|de|vers|para|a|ya|on)\s+(?P<b>{S})",
         rf"(?P<b>{S})",
     )
     edge = _edge(ask, None, ask.key(step["b"] if step else "§t"))
-    new = _original(ask, match)
-    old = str(edge.get("condition_expression") or "").strip()
-    if edge.get("condition_type") == "js_expression" and old:
-        edge["condition_expression"] = f"{_bracketed(old)} && {_bracketed(new)}"
-    elif edge.get("condition_type") == "on_job_success":
-        _decide(
-            edge,
-            {
-                "condition_type": "js_expression",
-                "condition_expression": f"!state.errors && {_bracketed(new)}",
-            },
-        )
-    elif edge.get("condition_type") == "on_job_failure":
-        _decide(
-            edge,
-            {
-                "condition_type": "js_expression",
-                "condition_expression": f"state.errors && {_bracketed(new)}",
-            },
-        )
-    else:
-        _decide(edge, {"condition_type": "js_expression", "condition_expression": new})
+    _decide(edge, _with(edge, _original(ask, match)))
     ask.claim(match)
     for extra in [*([step] if step else []), *ask.find(r"on top of [^.;]*|in addition[^.;]*")]:
         ask.claim(extra)
     ask.say("condition", path=path_name(ask, edge), condition=_spoken(edge))
     return True
+
+
+def _with(edge: dict[str, Any], new: str) -> dict[str, Any]:
+    """The path's condition, and `new` on top of it."""
+    old = {
+        "js_expression": _bracketed(str(edge.get("condition_expression") or "").strip()),
+        "on_job_success": "!state.errors",
+        "on_job_failure": "state.errors",
+    }.get(str(edge.get("condition_type")), "")
+    expression = f"{old} && {_bracketed(new)}" if old else new
+    kept = conditions(edge) if edge.get("condition_type") == "js_expression" else {}
+    return {**kept, "condition_type": "js_expression", "condition_expression": expression}
 
 
 def _bracketed(expression: str) -> str:

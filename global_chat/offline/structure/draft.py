@@ -76,8 +76,9 @@ class Draft:
 
     def write(self) -> str:
         """The whole workflow as YAML."""
+        named = {"name": self.root["name"], **self.root} if "name" in self.root else self.root
         text: str = yaml.dump(
-            self.root, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=10**6
+            named, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=10**6
         )
         return text
 

@@ -154,6 +154,8 @@ def _switch(ask: Ask, match: re.Match[str], turn_on: bool) -> None:
     before, sentence = norm[start : match.start()], norm[match.start() : max(end, match.end())]
     phrase = f"{before} {sentence}"
     steps = re.findall(r"§(?:\d+|t)", phrase)
+    if steps and match[0].startswith("apag") and not re.search(PATH, phrase):
+        return  # of a step, it means to delete it
     if re.search(rf"\b{PATH}\b", phrase) or steps:
         if re.search(r"\b(?:trigger|cron|schedule|webhook)\b", sentence) and not re.search(
             PATH, phrase
