@@ -41,7 +41,8 @@ class StructureReply(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    handover: str | None = None
+    # A server that does not enforce the schema may write `false`, as `StreamedText` reads it too.
+    handover: Annotated[str | None, BeforeValidator(lambda given: given or None)] = None
     yaml: str | None = None
     text: Annotated[str, BeforeValidator(lambda text: "" if text is None else text)] = ""
 

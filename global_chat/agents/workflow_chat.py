@@ -28,7 +28,8 @@ from .visible import VisibleText
 
 @dataclass(frozen=True, slots=True)
 class StructureTask:
-    """What the workflow agent is asked. `request` is the text that removals are judged by."""
+    """What the workflow agent is asked. `request` is the text that removals are judged by, `focus`
+    the key of the step that is open on `page`."""
 
     workflow: Workflow
     content: str
@@ -36,6 +37,7 @@ class StructureTask:
     mode: Mode
     history: Sequence[HistoryEntry] = ()
     evidence: Sequence[Attachment] = ()
+    page: str | None = None
     focus: str | None = None
     errors: str = ""
     read_only: bool = False
@@ -139,6 +141,7 @@ def _request(context: AgentContext, task: StructureTask) -> ModelRequest:
         evidence=render(task.evidence),
         read_only=task.read_only,
         errors=task.errors,
+        page=task.page,
     )
     return ModelRequest(
         agent="workflow_agent",

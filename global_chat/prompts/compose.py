@@ -61,10 +61,13 @@ def workflow_system(mode: Mode, adaptors: str) -> str:
     )
 
 
-def workflow_context(draft: str, *, evidence: str, read_only: bool, errors: str) -> str:
+def workflow_context(
+    draft: str, *, evidence: str, read_only: bool, errors: str, page: str | None = None
+) -> str:
     """What is particular to this call; evidence comes last, and only when there is any."""
     return join(
         block("existing_workflow", draft) if draft else _WORKFLOW_NEW.fill(),
+        block("page", page) if page else "",
         _WORKFLOW_READ_ONLY.fill() if read_only else "",
         _WORKFLOW_ERRORS.fill(errors=errors) if errors else "",
         join(_EVIDENCE.fill(), evidence) if evidence else "",

@@ -144,6 +144,7 @@ class _Turn:
             mode="subagent",
             history=self._history,
             evidence=self._evidence,
+            page=self._payload.page,
             focus=self._open_step.key if self._open_step else None,
         )
         answer = await workflow_chat.answer(self._context, task, show=self._context.emit)
