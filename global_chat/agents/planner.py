@@ -68,7 +68,9 @@ async def answer(context: AgentContext, task: PlannerTask) -> PlannerAnswer:
         uses = reply.tool_uses if request.tools_allowed else ()
         if not uses:
             limit_reached = not request.tools_allowed
-            text = reply.text.strip() or _from_changes(context, task.workflow, work.workflow)
+            text = reply.text.strip() or _from_changes(
+                context, task.workflow, work.workflow, limit_reached=limit_reached
+            )
             return PlannerAnswer(text, work.workflow, iterations, spent, limit_reached)
         outcomes = await work.carry_out(uses, budget - spent)
         spent += min(len(uses), budget - spent)
@@ -80,9 +82,17 @@ async def answer(context: AgentContext, task: PlannerTask) -> PlannerAnswer:
         )
 
 
-def _from_changes(context: AgentContext, before: Workflow, after: Workflow) -> str:
+def _from_changes(
+    context: AgentContext, before: Workflow, after: Workflow, *, limit_reached: bool
+) -> str:
     """What was done, for a model that did it and said nothing."""
     changes = before.changes_to(after)
+    if not changes and limit_reached:
+        raise EmptyOutput(
+            "The turn's tool calls are used up: nothing could be finished, nothing was changed, "
+            "and the model gave no answer. Ask for less at once, or raise "
+            "planning.max_tool_calls in the configuration."
+        )
     if not changes:
         raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
     text = "\n".join(f"- {change}" for change in changes)

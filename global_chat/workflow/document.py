@@ -34,7 +34,9 @@ class Workflow:
     when there is no document yet) and `layouts` (of every workflow of a project, this one too).
     """
 
-    def __init__(self, source: Source, page: str | None = None) -> None:
+    def __init__(
+        self, source: Source, page: str | None = None, position: int | None = None
+    ) -> None:
         self.source = source
         self.text = source.text
         self.page = page
@@ -44,7 +46,11 @@ class Workflow:
         self._selected: Place | None = None
         if self.root:
             self._places = places(source, self.root)
-            self._selected = select(self._places, Page.parse(page).workflow)
+            self._selected = (
+                select(self._places, Page.parse(page).workflow)
+                if position is None
+                else self._places[position]
+            )
             self.layout = self._selected.read(source)
 
     @classmethod
@@ -57,8 +63,16 @@ class Workflow:
         return cls(Source(text or ""), page)
 
     def with_text(self, text: str) -> Workflow:
-        """Another text for the same page. Raises as `read` does."""
-        return Workflow(Source(text), self.page)
+        """This workflow in an edited text, which holds the same workflows in the same order.
+
+        It is found by its position: the edit may have changed the name that the page goes by.
+        Raises as `read` does.
+        """
+        return Workflow(Source(text), self.page, self._position)
+
+    @property
+    def _position(self) -> int | None:
+        return next((n for n, place in enumerate(self._places) if place is self._selected), None)
 
     @property
     def is_empty(self) -> bool:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from global_chat.contract.errors import EmptyOutput
 from tests.service.recorded_turns import budget, plan, results_in
 from tests.service.scripts import (
     BODIES,
@@ -176,3 +177,9 @@ async def test_finished_work_is_kept_when_the_limit_is_reached_in_silence() -> N
     )
     assert "post('/new')" in taken.code_of("load")
     assert taken.response.response.strip()
+
+
+async def test_a_limit_that_is_reached_with_nothing_done_is_named() -> None:
+    taken = await plan(calls(inspect("load")), says(""), settings=budget(1))
+    assert isinstance(taken.failure, EmptyOutput)
+    assert "tool calls are used up" in taken.failure.message

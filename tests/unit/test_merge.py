@@ -157,6 +157,17 @@ def test_a_key_that_the_model_only_tidied_up_stays() -> None:
         assert before.merge(answer, request="what is this?").workflow.text == text
 
 
+@every_form
+def test_a_renamed_workflow_can_still_be_edited(form: str) -> None:
+    before = workflow(form)
+    answer = reply(before, lambda whole: whole.update(name="Ward sync"))
+    after = before.merge(answer, request="rename the workflow to Ward sync").workflow
+    assert after.name == "Ward sync"
+    assert after.text == before.text.replace("name: Clinic sync", "name: Ward sync")
+    code = after.with_code("read", "get('/ward');\n").find_step("read")
+    assert code and code.code == "get('/ward');\n"
+
+
 @pytest.mark.parametrize("what", ["name", "key"])
 def test_a_rename_to_what_another_step_has_is_rejected(what: str) -> None:
     before = workflow()

@@ -93,6 +93,21 @@ def test_an_anchored_body_of_any_style_keeps_its_users_as_they_were(old: str, us
     assert after == before
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("!!null ''", "|"),
+        ("!!binary aGk= # c", "| # c"),
+        ("!<tag:yaml.org,2002:int> 5", "|"),
+        ("!!str x", "!!str |"),
+        ("!js |\n      x", "!js |"),
+    ],
+)
+def test_a_tag_that_says_that_a_body_is_no_text_goes_and_others_stay(old: str, new: str) -> None:
+    text = f"jobs:\n  a:\n    body: {old}\n    name: A\n"
+    assert stitched(text, "a", "y\n") == f"jobs:\n  a:\n    body: {new}\n      y\n    name: A\n"
+
+
 def test_an_alias_is_replaced_and_the_anchor_stays() -> None:
     text = "jobs:\n  a:\n    body: &noop |\n      old\n  b:\n    body: *noop  # m\n"
     assert stitched(text, "b", "new\n") == text.replace("*noop  # m", "|  # m\n      new")

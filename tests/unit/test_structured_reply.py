@@ -166,9 +166,11 @@ def test_a_handover_may_leave_out_what_it_has_not() -> None:
         assert not found.text
 
 
-@pytest.mark.parametrize("blank", [None, "", "  \n"])
-def test_a_blank_handover_is_none(blank: str | None) -> None:
-    assert read_reply(reply("subagent", handover=blank, text="Done.")).goal is None
+@pytest.mark.parametrize("blank", [None, "", "  \n", False, 0, []])
+def test_a_blank_handover_is_none_in_the_stream_and_at_the_end(blank: object) -> None:
+    text = reply("subagent", handover=blank, yaml=None, text="Done.")
+    assert read_reply(text).goal is None
+    assert Played().pieces(text).shown == "Done."
 
 
 def test_a_fence_around_the_object_is_taken_off() -> None:

@@ -27,10 +27,12 @@ from global_chat.workflow.stitching.code_scalars import literal, quoted
 from global_chat.workflow.stitching.small_edits import small_edits
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*\s+)*|\Z))*")
+_TAG = re.compile(r"!\S*[ \t]*")
 _BREAK = re.compile(r"\r\n|\n|\r")
 _BREAKS_AFTER = re.compile(r"(?:(?:\r\n|\n|\r)(?: *(?=[\r\n])|))*")
 _LAST_BREAKS = re.compile(r"[\r\n]+\Z")
 _USUAL_INDENT = 2
+_STANDARD_TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class BodyEdits:
         if self.in_place and code is not None and step.part.has_code:
             small = small_edits(self.source, own.value, self._content_start(own.value), code)
         changed = small or self._replaced(step.node, own.value, code)
-        return [*self._anchor_moved(own.value), *changed]
+        return [*self._anchor_moved(own.value), *self._tag_dropped(own.value), *changed]
 
     def _replaced(self, holder: Mapping, value: Node, code: str | None) -> list[Splice]:
         """Another code in the place of a text, a null or an alias."""
@@ -130,6 +132,14 @@ class BodyEdits:
             (alias.start, alias.end, f"{token} {head}"),
             (line_end, line_end, below),
         ]
+
+    def _tag_dropped(self, value: Scalar) -> list[Splice]:
+        """A tag by which the value is no text (`!!null`, `!!binary`) goes, for code is one."""
+        tag = value.tag or ""
+        if not tag.startswith(_STANDARD_TAG) or tag == f"{_STANDARD_TAG}str":
+            return []
+        found = _TAG.search(self.source.text, value.start, self._content_start(value))
+        return [(*found.span(), "")] if found else []
 
     def _written(
         self, column: int | None, code: str | None, end: int, old: Node | None = None
