@@ -150,6 +150,15 @@ class WorkflowPayload(_Conversation):
 
 T = TypeVar("T", bound=_Input)
 
+_KINDS: dict[type, str] = {
+    type(None): "nothing",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+}
+
 
 def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
     """Check `data` against `model`: the value, and warnings about keys that nothing reads.
@@ -157,7 +166,7 @@ def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
     Raises `BadRequest` with a sentence that names each wrong field and says what is expected.
     """
     if not isinstance(data, dict):
-        kind = "nothing" if data is None else f"a {type(data).__name__}"
+        kind = _KINDS.get(type(data), "another kind of value")
         raise BadRequest(
             f"The payload must be one object with at least a 'content' text; it holds {kind}."
         )
@@ -174,12 +183,18 @@ def _fields(error: ValidationError) -> list[str]:
 
 def _sentence(error: ValidationError) -> str:
     """`The payload cannot be used: 'content' is missing; …`, with the first five of them."""
-    found = [
-        f"{_name(e['loc'])!r} {in_words(e['type'], e['msg'])}"
-        for e in error.errors(include_url=False, include_input=False)
-    ]
+    wrong: dict[str, list[str]] = {}
+    for e in error.errors(include_url=False, include_input=False):
+        wrong.setdefault(_name(e["loc"]), []).append(in_words(e["type"], e["msg"]))
+    found = [f"{name!r} {_alternatives(words)}" for name, words in wrong.items()]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
-    return "The payload cannot be used: " + "; ".join(dict.fromkeys(found[:5])) + more + "."
+    return "The payload cannot be used: " + "; ".join(found[:5]) + more + "."
+
+
+def _alternatives(words: list[str]) -> str:
+    """What a field may hold: `should be a valid string or a valid list`."""
+    first, *others = dict.fromkeys(words)
+    return " or ".join([first, *(other.removeprefix("should be ") for other in others)])
 
 
 def _name(location: Location) -> str:

@@ -87,9 +87,19 @@ def test_the_key_is_in_no_text_made_of_the_payload() -> None:
 # --- what is refused, and how
 
 
-@pytest.mark.parametrize("data", [None, [], "hello", 5, True])
-def test_what_is_no_object_is_refused(data: object) -> None:
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (None, "nothing"),
+        ([], "a list"),
+        ("hello", "a text"),
+        (5, "a number"),
+        (True, "true or false"),
+    ],
+)
+def test_what_is_no_object_is_refused(data: object, kind: str) -> None:
     error = refusal(data)
+    assert error.message.endswith(f"it holds {kind}.")
     assert error.exit_code == 2
     assert "one object" in error.message
     assert "'content'" in error.message
@@ -131,7 +141,7 @@ def test_what_is_no_object_is_refused(data: object) -> None:
         (
             {"content": "x", "attachments": [{"type": "log", "content": 5}]},
             "attachments[0].content",
-            "valid string",
+            "should be a valid string or a valid list or a valid dictionary.",
         ),
         ({"content": "x", "options": {"stream": "perhaps"}}, "options.stream", "valid boolean"),
         ({"content": "x", "meta": {"user": "me"}}, "meta.user", "valid dictionary"),
