@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from global_chat.contract.names import Destination
-from global_chat.workflow.merging.merge import Merge
+from global_chat.workflow.document import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class CodeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StructureAnswer:
-    """The workflow agent's answer. `merge` is what its YAML came to, None when it gave none.
-
-    A merge may leave the document as it was: its YAML only repeated it.
-    """
+    """The workflow agent's answer. `workflow` is the document as it now stands, changed or not;
+    `changes` says what is different, `warnings` what the user should know, one line each."""
 
     text: str
-    merge: Merge | None = None
+    workflow: Workflow
+    changes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from global_chat.contract.events import (
     Stitched,
     ToolCalled,
     ToolEnded,
-    Warned,
     WorkflowChanged,
 )
 from global_chat.contract.names import SubagentName
@@ -144,13 +143,10 @@ class PlannerWork:
         )
         if isinstance(answer, Handover):
             return self._handed_back("workflow_agent", answer.goal)
-        merge = answer.merge
-        if merge is None or merge.workflow.text == self.workflow.text:
+        if answer.workflow.text == self.workflow.text:
             return ToolOutcome(f"{answer.text}\n\nThe workflow is as it was.")
-        self._keep(merge.workflow)
-        for warning in merge.warnings:
-            self._context.emit(Warned(warning))
-        changes = "\n".join(f"- {change}" for change in merge.changes)
+        self._keep(answer.workflow)
+        changes = "\n".join(f"- {change}" for change in answer.changes)
         return ToolOutcome(
             f"{answer.text}\n\nDone:\n{changes}\n\nThe workflow now:\n{self.workflow.outline()}"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from global_chat.contract.attachments import Attachment, render
 from global_chat.contract.errors import EmptyOutput, InvalidOutput
-from global_chat.contract.events import AgentInvoked, Emit, Status
+from global_chat.contract.events import AgentInvoked, Emit, Status, Warned
 from global_chat.contract.response import HistoryEntry
 from global_chat.model.seam import Message, ModelRequest, SystemPart
 from global_chat.prompts.compose import (
@@ -73,6 +73,8 @@ async def answer(
         else:
             if isinstance(outcome, StructureAnswer):
                 listener.finish(outcome.text)
+                for warning in outcome.warnings:
+                    context.emit(Warned(warning))
             else:
                 visible.withdraw()
             return outcome
@@ -95,6 +97,7 @@ class _Attempt:
     def __init__(self, task: StructureTask, *, confirmed: bool) -> None:
         self._task, self._confirmed = task, confirmed
         self._tried: dict[str, Merge | Exception] = {}
+        self._unchanged = Merge(task.workflow, (), ())
 
     def accept(self, yaml: str | None) -> bool:
         """Whether a reply with this YAML will stand."""
@@ -107,12 +110,14 @@ class _Attempt:
         merged = self._merge(reply.yaml)
         if isinstance(merged, Exception):
             raise merged
-        return StructureAnswer(_spoken(reply, merged), merged)
+        return StructureAnswer(
+            _spoken(reply, merged), merged.workflow, merged.changes, merged.warnings
+        )
 
-    def _merge(self, yaml: str | None) -> Merge | Exception | None:
+    def _merge(self, yaml: str | None) -> Merge | Exception:
         task = self._task
         if task.read_only or yaml is None or not yaml.strip():
-            return None
+            return self._unchanged
         if yaml not in self._tried:
             try:
                 self._tried[yaml] = task.workflow.merge(
@@ -126,10 +131,10 @@ class _Attempt:
         return merged
 
 
-def _spoken(reply: StructureReply, merged: Merge | None) -> str:
+def _spoken(reply: StructureReply, merged: Merge) -> str:
     if reply.text.strip():
         return reply.text.strip()
-    if merged and merged.changes:
+    if merged.changes:
         return "\n".join(f"- {change}" for change in merged.changes)
     raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
 

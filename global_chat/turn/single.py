@@ -8,7 +8,7 @@ from global_chat.agents.outcome import Handover
 from global_chat.agents.visible import say
 from global_chat.contract.attachments import check_size
 from global_chat.contract.errors import InternalError
-from global_chat.contract.events import Emit, Warned
+from global_chat.contract.events import Emit
 from global_chat.contract.payload import JobPayload, WorkflowPayload
 from global_chat.contract.response import Artifact, Response, ResponseMeta
 from global_chat.workflow.document import Workflow
@@ -77,9 +77,7 @@ async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit:
         )
         if isinstance(answer, Handover):
             raise InternalError("A handover came from an agent that was addressed directly.")
-        for warning in answer.merge.warnings if answer.merge else ():
-            context.emit(Warned(warning))
-        after = answer.merge.workflow if answer.merge else workflow
+        after = answer.workflow
         report_changes(context, workflow, after, tally.warnings)
         return Response(
             response=answer.text,

@@ -150,12 +150,9 @@ class _Turn:
         answer = await workflow_chat.answer(self._context, task, show=self._context.emit)
         if isinstance(answer, Handover):
             return answer
-        for warning in answer.merge.warnings if answer.merge else ():
-            self._context.emit(Warned(warning))
-        workflow = answer.merge.workflow if answer.merge else self._workflow
-        if workflow.text != self._workflow.text:
-            self._context.emit(WorkflowChanged(workflow.text))
-        return Answered(answer.text, workflow)
+        if answer.workflow.text != self._workflow.text:
+            self._context.emit(WorkflowChanged(answer.workflow.text))
+        return Answered(answer.text, answer.workflow)
 
     async def _plan(self) -> Answered:
         task = planner.PlannerTask(
