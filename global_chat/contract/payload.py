@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    StrictBool,
     ValidationError,
     field_validator,
     model_validator,
@@ -109,7 +110,7 @@ class Payload(_Conversation):
     attachments: list[AttachmentInput] = []
     options: Options = Options()
     meta: Meta = Meta()
-    metrics_opt_in: bool = False
+    metrics_opt_in: StrictBool = False
 
     @property
     def evidence(self) -> tuple[Attachment, ...]:

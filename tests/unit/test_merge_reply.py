@@ -159,3 +159,16 @@ def test_a_new_workflow_that_the_app_would_refuse_is_sent_back() -> None:
     two = JOBS.replace("    source_job: clean\n", "    source_trigger: cron\n")
     with pytest.raises(ReplyRejected, match="starts 2 steps at once: `read`, `store`"):
         Workflow.read(None).merge(two, request="build it")
+
+
+def test_a_reply_that_only_lists_steps_in_another_order_changes_nothing_and_says_so() -> None:
+    text = (
+        "jobs:\n  a:\n    name: A\n    body: fn(s => s)\n  b:\n    name: B\n    body: fn(s => s)\n"
+    )
+    workflow = Workflow.read(text)
+    reply = workflow.draft()
+    start, middle = reply.index("  a:"), reply.index("  b:")
+    swapped = reply[:start] + reply[middle:].rstrip("\n") + "\n" + reply[start:middle]
+    merged = workflow.merge(swapped, request="put B before A")
+    assert (merged.workflow.text, merged.changes) == (text, ())
+    assert any("decided by the paths" in warning for warning in merged.warnings)

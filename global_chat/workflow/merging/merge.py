@@ -71,7 +71,7 @@ def merge(
     asked = intent.read(request, workflow.steps, workflow.triggers)
     plan = _plan(workflow, reply, Request(asked, focus, confirmed))
     if not _does_something(workflow, plan):
-        return Merge(workflow, (), plan.warnings)
+        return Merge(workflow, (), (*plan.warnings, *_about_order(workflow, plan)))
     after = _written(workflow, plan)
     if wrong := differences(workflow, after, plan):
         raise _disturbance(workflow, wrong)
@@ -103,6 +103,18 @@ def _plan(workflow: Workflow, reply: str, request: Request) -> Plan:
         triggers=tuple(triggers),
         edges=tuple(edges),
         warnings=tuple(found.warnings),
+    )
+
+
+def _about_order(workflow: Workflow, plan: Plan) -> tuple[str, ...]:
+    """What to know of a reply that only lists the steps in another order."""
+    places = {step.key: place for place, step in enumerate(workflow.steps)}
+    order = [places[step.old.key] for step in plan.steps if step.old]
+    if order == sorted(order):
+        return ()
+    return (
+        "The steps stay in their order in the file, which means nothing: what runs after what is "
+        "decided by the paths.",
     )
 
 
