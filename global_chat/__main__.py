@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -14,6 +15,9 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        # Everything goes at the end anyway; looking through it for garbage first takes time.
+        gc.freeze()
 
 
 if __name__ == "__main__":
