@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from ..language.claims import Claims, PhraseError
 from ..language.demands import demands
 from ..language.lexicon import has
-from ..language.literals import Literal
-from ..language.masking import Masked, mask
+from ..language.masking import mask
 from ..language.mentions import Named
 from ..language.schedules import read_schedule
 from .javascript import Code
@@ -17,12 +17,8 @@ from .javascript import Code
 V = r"¤\d+"
 
 
-class Refused(Exception):
-    """The change cannot be made safely; the message is a phrase's name."""
-
-    def __init__(self, phrase: str, **values: str) -> None:
-        super().__init__(phrase)
-        self.phrase, self.values = phrase, values
+class Refused(PhraseError):
+    """The change cannot be made safely."""
 
 
 class Elsewhere(Exception):
@@ -30,14 +26,11 @@ class Elsewhere(Exception):
 
 
 @dataclass
-class CodeAsk:
+class CodeAsk(Claims):
     """A request, the code it is about, and the parts of its text that are accounted for."""
 
-    masked: Masked
     code: Code
     focus: str
-    said: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    claimed: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def read(cls, content: str, code: str, steps: Sequence[Named], focus: str) -> CodeAsk:
@@ -51,26 +44,6 @@ class CodeAsk:
                 ask.claim(match)
         return ask
 
-    def find(self, pattern: str) -> Iterator[re.Match[str]]:
-        """Matches in text that no other command has taken."""
-        for match in re.finditer(rf"(?<![\w§¤])(?:{pattern})", self.masked.norm):
-            if not any(match.start() < end and start < match.end() for start, end in self.claimed):
-                yield match
-
-    def first(self, *patterns: str) -> re.Match[str] | None:
-        return next((m for pattern in patterns for m in self.find(pattern)), None)
-
-    def claim(self, match: re.Match[str]) -> None:
-        self.claimed.append(match.span())
-
-    def say(self, phrase: str, **values: str) -> None:
-        self.said.append((phrase, values))
-
-    def value(self, token: str) -> Literal:
-        found = re.search(V, token)
-        assert found is not None
-        return self.masked.value(found[0])
-
     def become(self, text: str) -> None:
         """The code is now `text`. Raises Refused when that would no longer parse."""
         changed = Code(text)
@@ -82,13 +55,6 @@ class CodeAsk:
     def other_steps(self) -> list[str]:
         """Keys of steps that the request names besides this one."""
         return [m.key for m in self.masked.steps if m.key != self.focus]
-
-    @property
-    def rest(self) -> str:
-        text = self.masked.norm
-        for start, end in self.claimed:
-            text = text[:start] + " " * (end - start) + text[end:]
-        return text
 
 
 _REASON = re.compile(

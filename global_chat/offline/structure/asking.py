@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from ..language.claims import Claims, PhraseError
 from ..language.demands import demands
 from ..language.folding import word_set
 from ..language.lexicon import has
-from ..language.literals import Literal
-from ..language.masking import Masked
 from .adaptor_list import AdaptorList
 from .draft import Draft
 
 
-class CannotDo(Exception):
-    """The request asks for what rules cannot do safely; the message is a phrase's name."""
-
-    def __init__(self, phrase: str, **values: str) -> None:
-        super().__init__(phrase)
-        self.phrase, self.values = phrase, values
+class CannotDo(PhraseError):
+    """The request asks for what rules cannot do safely."""
 
 
 class NeedsPage(Exception):
@@ -28,34 +22,13 @@ class NeedsPage(Exception):
 
 
 @dataclass
-class Ask:
+class Ask(Claims):
     """A request, the workflow it is about, and the parts of its text that are accounted for."""
 
-    masked: Masked
     draft: Draft
     open_key: str | None
     adaptors: AdaptorList
     open_settings: bool = False
-    said: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    claimed: list[tuple[int, int]] = field(default_factory=list)
-
-    def find(self, pattern: str) -> Iterator[re.Match[str]]:
-        """Matches in text that no other command has taken."""
-        for match in re.finditer(rf"(?<![\w§¤])(?:{pattern})", self.masked.norm):
-            if not any(match.start() < end and start < match.end() for start, end in self.claimed):
-                yield match
-
-    def first(self, *patterns: str) -> re.Match[str] | None:
-        """The first match of the first pattern that has one."""
-        return next((m for pattern in patterns for m in self.find(pattern)), None)
-
-    def claim(self, match: re.Match[str]) -> None:
-        """The match is understood."""
-        self.claimed.append(match.span())
-
-    def say(self, phrase: str, **values: str) -> None:
-        """Note what was done, for the answer."""
-        self.said.append((phrase, values))
 
     def key(self, token: str) -> str:
         """The step behind `§n` or `§t`. Raises NeedsPage when it is an open step nobody knows."""
@@ -76,21 +49,8 @@ class Ask:
         before = re.search(r"§(?:\d+|t)", self.masked.norm[: match.start(group)])
         return self.key(before[0] if before else "§t")
 
-    def value(self, token: str) -> Literal:
-        found = re.search(r"¤\d+", token)
-        assert found is not None
-        return self.masked.value(found[0])
-
     def name(self, key: str) -> str:
         return self.draft.name(key)
-
-    @property
-    def rest(self) -> str:
-        """The text that is not accounted for yet."""
-        text = self.masked.norm
-        for start, end in self.claimed:
-            text = text[:start] + " " * (end - start) + text[end:]
-        return text
 
 
 _DEMAND = ("add", "remove", "rename", "move", "connect", "disconnect", "switch_on", "switch_off")
