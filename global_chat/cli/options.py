@@ -26,6 +26,33 @@ def flag(*names: str, help: str, panel: str = "Options") -> Any:
     return option(*names, help=help, panel=panel, metavar="")
 
 
+def base_url_option(panel: str) -> Any:
+    """`--base-url`, for every command that asks a model."""
+    return option(
+        "--base-url",
+        metavar="URL",
+        help="Another server that speaks the Messages API.",
+        panel=panel,
+    )
+
+
+def timeout_option(panel: str) -> Any:
+    """`--timeout`, in seconds, at most a day."""
+    return option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.001,
+        max=86_400,
+        help="Bounds each model call. Default: 600.",
+        panel=panel,
+    )
+
+
+def config_option(panel: str) -> Any:
+    """`--config`, the settings file."""
+    return option("--config", metavar="PATH", help="Settings, TOML.", panel=panel)
+
+
 @dataclass(frozen=True, slots=True)
 class PayloadOptions:
     """What the turn is given."""
@@ -121,32 +148,12 @@ class ModelOptions:
         Path | None,
         option("--record", metavar="PATH", help="Write model turns to one.", panel=_MODEL),
     ] = None
-    base_url: Annotated[
-        str | None,
-        option(
-            "--base-url",
-            metavar="URL",
-            help="Another server that speaks the Messages API.",
-            panel=_MODEL,
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        option(
-            "--timeout",
-            metavar="SECONDS",
-            min=0.001,
-            max=86_400,
-            help="Bounds each model call. Default: 600.",
-            panel=_MODEL,
-        ),
-    ] = None
+    base_url: Annotated[str | None, base_url_option(_MODEL)] = None
+    timeout: Annotated[float | None, timeout_option(_MODEL)] = None
     offline_docs: Annotated[
         bool, flag("--offline-docs", help="Never fetch adaptor docs.", panel=_MODEL)
     ] = False
-    config: Annotated[
-        Path | None, option("--config", metavar="PATH", help="Settings, TOML.", panel=_MODEL)
-    ] = None
+    config: Annotated[Path | None, config_option(_MODEL)] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import typer
 
 from global_chat.contract.names import BackendName
 
-from .options import flag, option
+from .options import base_url_option, config_option, flag, option, timeout_option
 
 _CASES, _RUN, _REPORTS, _LIVE = "Which cases", "How they run", "Reports", "Live runs"
 
@@ -132,21 +132,6 @@ class LiveOptions:
     prices: Annotated[
         Path | None, option("--prices", metavar="PATH", help="Your prices, TOML.", panel=_LIVE)
     ] = None
-    base_url: Annotated[
-        str | None,
-        option(
-            "--base-url",
-            metavar="URL",
-            help="Another server that speaks the Messages API.",
-            panel=_LIVE,
-        ),
-    ] = None
-    timeout: Annotated[
-        float | None,
-        option(
-            "--timeout", metavar="SECONDS", min=0.001, help="Bounds each model call.", panel=_LIVE
-        ),
-    ] = None
-    config: Annotated[
-        Path | None, option("--config", metavar="PATH", help="Settings, TOML.", panel=_LIVE)
-    ] = None
+    base_url: Annotated[str | None, base_url_option(_LIVE)] = None
+    timeout: Annotated[float | None, timeout_option(_LIVE)] = None
+    config: Annotated[Path | None, config_option(_LIVE)] = None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from global_chat.contract.errors import TurnError
+from tests.promised_failures import PROMISED
 from tests.service.command_line import (
     ANSWERED,
     EDITED,
@@ -22,29 +23,6 @@ from tests.service.messages_server import MessagesServer
 
 pytestmark = pytest.mark.service
 
-#: Type, code and exit code, as the contract lists them.
-FAILURES = {
-    "BAD_REQUEST": (400, 2),
-    "ATTACHMENT_TOO_LARGE": (400, 2),
-    "INVALID_WORKFLOW": (400, 2),
-    "PROMPT_TOO_LONG": (400, 2),
-    "REQUEST_TOO_LARGE": (413, 2),
-    "AUTH_ERROR": (401, 3),
-    "FORBIDDEN": (403, 3),
-    "NOT_FOUND": (404, 3),
-    "RATE_LIMIT": (429, 4),
-    "CONNECTION_ERROR": (503, 4),
-    "TIMEOUT": (504, 4),
-    "OVERLOADED": (529, 4),
-    "PROVIDER_ERROR": (502, 4),
-    "OUTPUT_TRUNCATED": (502, 5),
-    "EMPTY_OUTPUT": (502, 5),
-    "INVALID_OUTPUT": (502, 5),
-    "REFUSED": (502, 5),
-    "SCRIPT_MISMATCH": (409, 1),
-    "INTERNAL": (500, 1),
-}
-
 
 def failed(type_: str, retry_after: float | None = None) -> Script:
     """A turn whose planner fails in one way, however often it is asked."""
@@ -54,7 +32,7 @@ def failed(type_: str, retry_after: float | None = None) -> Script:
 
 def error_of(command: CommandLine, ran: Ran, type_: str) -> dict[str, Any]:
     """The error object, after checks of all that holds for each: run it with `--json`."""
-    code, exit_code = FAILURES[type_]
+    code, exit_code = PROMISED[type_]
     error: dict[str, Any] = ran.json
     assert (ran.code, error["type"], error["code"]) == (exit_code, type_, code)
     assert error.keys() <= {"code", "type", "message", "details"}
@@ -73,10 +51,10 @@ def test_the_table_has_every_error_there_is() -> None:
         for child in kind.__subclasses__():
             yield from below(child)
 
-    assert set(below(TurnError)) == set(FAILURES)
+    assert set(below(TurnError)) == set(PROMISED)
 
 
-@pytest.mark.parametrize("type_", FAILURES)
+@pytest.mark.parametrize("type_", PROMISED)
 def test_each_type_has_its_code_and_its_exit_code(command: CommandLine, type_: str) -> None:
     error_of(command, command.turn(failed(type_), "--json"), type_)
 

@@ -10,31 +10,9 @@ import pytest
 from global_chat.contract import errors
 from global_chat.contract.errors import RateLimited, TurnError
 from global_chat.contract.usage import Usage
+from tests.promised_failures import PROMISED
 
 pytestmark = pytest.mark.unit
-
-#: What scripts are promised, written down apart from the code: type, code, exit code.
-PROMISED = {
-    "BAD_REQUEST": (400, 2),
-    "ATTACHMENT_TOO_LARGE": (400, 2),
-    "INVALID_WORKFLOW": (400, 2),
-    "PROMPT_TOO_LONG": (400, 2),
-    "REQUEST_TOO_LARGE": (413, 2),
-    "AUTH_ERROR": (401, 3),
-    "FORBIDDEN": (403, 3),
-    "NOT_FOUND": (404, 3),
-    "RATE_LIMIT": (429, 4),
-    "CONNECTION_ERROR": (503, 4),
-    "TIMEOUT": (504, 4),
-    "OVERLOADED": (529, 4),
-    "PROVIDER_ERROR": (502, 4),
-    "OUTPUT_TRUNCATED": (502, 5),
-    "EMPTY_OUTPUT": (502, 5),
-    "INVALID_OUTPUT": (502, 5),
-    "REFUSED": (502, 5),
-    "SCRIPT_MISMATCH": (409, 1),
-    "INTERNAL": (500, 1),
-}
 
 
 def leaves(kind: type[TurnError]) -> list[type[TurnError]]:
