@@ -39,11 +39,7 @@ _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
 
 @dataclass(slots=True, eq=False)
 class Scalar:
-    """A text. `style` is `""` for plain, else one of `'`, `"`, `|`, `>`.
-
-    A plain scalar with a tag of its own (`!state.errors`, an expression somebody forgot to quote)
-    has its source as `text`, tag included.
-    """
+    """A text. `style` is `""` for plain, else one of `'`, `"`, `|`, `>`."""
 
     start: int
     end: int

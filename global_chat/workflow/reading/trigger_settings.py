@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, data_of, entries_of, resolve
+from global_chat.workflow.reading.nodes import Entry, Mapping, Scalar, data_of, entries_of, resolve
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
@@ -81,7 +81,11 @@ def trigger_settings(trigger: Mapping) -> dict[str, Value]:
     settings: dict[str, Value] = {}
     kafka: dict[str, Value] = {}
     for placed in placed_settings(trigger):
-        value = _open(data_of(placed.entry.value))
+        content = resolve(placed.entry.value)
+        value = _open(data_of(content))
+        if placed.name == CURSOR and value is not None and isinstance(content, Scalar):
+            # The key of a step is the text that stands there: `0123` is not 123.
+            value = content.text
         if value is None or (placed.field and is_secret(placed.field, value)):
             continue
         if placed.field:
