@@ -60,7 +60,7 @@ def test_json_is_one_object_a_line_and_names_the_workflow(
         (b"name: a\njobs:\n\ta: x\n", "tab"),
         (b"\xff\xfe\x00", "UTF-16"),
         (b"name: \xe9\n", "not UTF-8"),
-        (b"- a\n", "no workflow"),
+        (b"- a\n", "not a workflow"),
         (None, "does not exist"),
     ],
 )

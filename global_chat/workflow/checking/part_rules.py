@@ -1,7 +1,8 @@
-"""Rules for single steps and triggers: names, types, schedules, known keys."""
+"""Rules for single steps and triggers: names, types, schedules, settings, known keys."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -10,14 +11,21 @@ from cronsim import CronSim, CronSimError
 
 from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
-from global_chat.workflow.merging.part_writing import text_of_key
 from global_chat.workflow.parts import Problem, Trigger
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Mapping, bool_of, find, value_of
+from global_chat.workflow.reading.nodes import Mapping, bool_of, find, text_of_key, value_of
 
-#: The app's limit for the name of a step, in characters.
+#: What the app takes as the name of a step: at most so many characters, and no others.
 MAX_NAME = 100
+NAME = re.compile(r"[a-zA-Z0-9_\- ]*")
+WEBHOOK_REPLIES = ("before_start", "after_completion", "custom")
 TRIGGER_TYPES = ("webhook", "cron", "kafka")
+_A: dict[Kind, str] = {
+    "workflow": "a workflow",
+    "step": "a step",
+    "trigger": "a trigger",
+    "edge": "a path",
+}
 
 
 def part_problems(places: Places) -> Iterator[Problem]:
@@ -48,7 +56,11 @@ def _names(places: Places) -> Iterator[Problem]:
         if len(name) > MAX_NAME:
             message = f"The name of the step `{placed.part.key[:40]}` has {len(name)} characters."
             hint = f"The app takes at most {MAX_NAME}."
-            yield places.problem("error", "name-length", message, placed, "name", hint)
+            yield places.problem("warning", "name-length", message, placed, "name", hint)
+        if not NAME.fullmatch(name):
+            message = f"The app refuses the step name {name[:MAX_NAME]!r}."
+            hint = "Use only the letters a–z and A–Z, digits, spaces, `-` and `_`."
+            yield places.problem("warning", "name-characters", message, placed, "name", hint)
         line = first.setdefault(name, placed.part.line)
         if line != placed.part.line:
             message = f"Two steps are called {name[:MAX_NAME]}; the first one is on line {line}."
@@ -72,6 +84,12 @@ def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
         yield places.problem(
             "warning", "trigger-schedule", message, placed, "cron_expression", hint
         )
+    reply = trigger.settings.get("webhook_reply")
+    if reply is not None and reply not in WEBHOOK_REPLIES:
+        message = f"The trigger `{trigger.key}` has the unknown `webhook_reply` `{reply!s:.40}`."
+        hint = did_you_mean(str(reply), WEBHOOK_REPLIES)
+        hint = hint or f"It is one of {', '.join(WEBHOOK_REPLIES)}."
+        yield places.at_setting("webhook-reply", message, placed, "webhook_reply", hint)
 
 
 def _schedule(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
@@ -79,7 +97,7 @@ def _schedule(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
     hint = "Five fields are needed: minute, hour, day, month, weekday, as in `0 8 * * 1-5`."
     if not trigger.cron_expression:
         message = f"The cron trigger `{trigger.key}` has no `cron_expression`."
-        yield places.problem("error", "cron-expression", message, placed, suggestion=hint)
+        yield places.problem("warning", "cron-expression", message, placed, suggestion=hint)
     elif wrong := cron_problem(trigger.cron_expression):
         message = f"The schedule `{trigger.cron_expression[:80]}` is not valid: {wrong}."
         yield places.problem("error", "cron-expression", message, placed, "cron_expression", hint)
@@ -102,7 +120,7 @@ def _unknown(places: Places, kind: Kind, mapping: Mapping) -> Iterator[Problem]:
     for entry in mapping.entries:
         key = text_of_key(entry)
         if key not in known and not key.startswith("x-") and key != "<<":
-            message = f"`{key[:80]}` is no key that a {kind} has."
+            message = f"`{key[:80]}` is not a known key of {_A[kind]}."
             hint = did_you_mean(key, known)
             yield places.at("warning", "unknown-key", message, entry.start, hint)
 

@@ -181,6 +181,12 @@ def bool_of(mapping: Mapping, key: str) -> bool | None:
     return True if value.text in _TRUE else False if value.text in _FALSE else None
 
 
+def text_of_key(entry: Entry) -> str:
+    """A key's literal text; empty for a key that is a list or a mapping."""
+    key = resolve(entry.key)
+    return key.text if isinstance(key, Scalar) else ""
+
+
 def data_of(node: Node) -> Value:
     """The value as YAML 1.2's core schema has it: plain `true`, `201`, `1.5` and null are what they
     look like, everything quoted or tagged is text. Aliases and merge keys are followed.

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no YAML, in words that help: line, column and what to do."""
+"""What is wrong with a text that is not YAML, in words that help: line, column and what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNREADABLE = re.compile(
 QUOTE = "If it is meant as text, put the whole value in quotes."
 
 _NO_ENTRY = (
-    "This line is no `key: value`.",
+    "This line is not a `key: value` pair.",
     "Add the colon, or indent the line if it belongs to the text above.",
 )
 
