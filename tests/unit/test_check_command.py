@@ -123,6 +123,16 @@ def test_workflows_of_a_project_are_compared_by_their_keys(
     assert {"Removed workflow other", "Added workflow new"} <= set(told)
 
 
+def test_what_a_project_holds_beside_its_workflows_is_compared_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [f"collections: [{names}]\n{project(JOBS)}" for names in ("visits", "visits, labs")]
+    files = [file(tmp_path, f"{n}.yaml", text) for n, text in enumerate(texts)]
+    assert run_diff(*files) == 1
+    told = capsys.readouterr().out.split("\n\n")[0]
+    assert told == "`collections` of the project changed from visits to visits, labs"
+
+
 def test_a_difference_to_what_cannot_be_read_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -187,13 +187,13 @@ def text_of_key(entry: Entry) -> str:
     return key.text if isinstance(key, Scalar) else ""
 
 
-def data_of(node: Node) -> Value:
+def data_of(node: Node, most: int = MAX_VALUES) -> Value:
     """The value as YAML 1.2's core schema has it: plain `true`, `201`, `1.5` and null are what they
     look like, everything quoted or tagged is text. Aliases and merge keys are followed.
 
-    Raises InvalidWorkflow when that makes more than `MAX_VALUES`, or never ends.
+    Raises InvalidWorkflow when that makes more than `most` values, or never ends.
     """
-    return _data(node, 0, [MAX_VALUES])
+    return _data(node, 0, [most])
 
 
 def _data(node: Node, depth: int, left: list[int]) -> Value:

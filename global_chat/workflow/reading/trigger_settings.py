@@ -19,16 +19,6 @@ from global_chat.workflow.reading.nodes import Entry, Mapping, Scalar, data_of, 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
 
-#: What the app calls a setting, by what a document may call it.
-_NAMES = {
-    "webhook_reply": "webhook_reply",
-    "webhook_response_config": "webhook_response_config",
-    "custom_path": "custom_path",
-    "cron_cursor": CURSOR,
-    "cron_cursor_job": CURSOR,
-    "cron_cursor_job_id": CURSOR,
-}
-_KAFKA_NAMES = (KAFKA, "kafka")
 #: Kafka settings that may stand on the trigger itself.
 KAFKA_FIELDS = frozenset(
     {
@@ -36,6 +26,18 @@ KAFKA_FIELDS = frozenset(
         *("group_id", "sasl", "ssl", "username", "password"),
     }
 )
+#: Where the export has a setting, by the key that a document may have it under.
+SETTING_PATHS: dict[str, tuple[str, ...]] = {
+    "webhook_reply": ("webhook_reply",),
+    "webhook_response_config": ("webhook_response_config",),
+    "custom_path": ("custom_path",),
+    "cron_cursor": (CURSOR,),
+    "cron_cursor_job": (CURSOR,),
+    "cron_cursor_job_id": (CURSOR,),
+    "kafka": (KAFKA,),
+    KAFKA: (KAFKA,),
+    **{field: (KAFKA, field) for field in KAFKA_FIELDS},
+}
 _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|api_?key", re.I)
 
 
@@ -64,13 +66,12 @@ def placed_settings(trigger: Mapping) -> Iterator[PlacedSetting]:
     for holder in holders:
         for key, entry in entries_of(holder).items():
             value = resolve(entry.value)
-            if name := _NAMES.get(key):
-                yield PlacedSetting(name, None, holder, entry)
-            elif key in KAFKA_FIELDS:
-                yield PlacedSetting(KAFKA, key, holder, entry)
-            elif key in _KAFKA_NAMES and isinstance(value, Mapping):
+            path = SETTING_PATHS.get(key, ())
+            if path == (KAFKA,) and isinstance(value, Mapping):
                 for field, each in entries_of(value).items():
                     yield PlacedSetting(KAFKA, field, value, each)
+            elif path and path != (KAFKA,):
+                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, holder, entry)
 
 
 def trigger_settings(trigger: Mapping) -> dict[str, Value]:
