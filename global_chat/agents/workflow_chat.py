@@ -17,7 +17,7 @@ from global_chat.prompts.compose import (
     workflow_system,
 )
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import Merge, ReplyRejected
+from global_chat.workflow.patching.merge import Merge, ReplyRejected
 
 from .asking import AgentContext, as_message, ask
 from .conversation import messages

@@ -15,7 +15,7 @@ from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow import changes as changing
 from global_chat.workflow import drafting, finding
 from global_chat.workflow.checking import check as checking
-from global_chat.workflow.merging import merge as merging
+from global_chat.workflow.patching import merge as merging
 from global_chat.workflow.outline_lines import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
 from global_chat.workflow.reading.compose import compose

@@ -8,7 +8,7 @@ import yaml
 
 from global_chat.contract.errors import TurnError
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
+from global_chat.workflow.patching.merge import ReplyRejected
 from global_chat.workflow.parts import Page
 
 from ..language.masking import mask

@@ -10,7 +10,7 @@ from cronsim import CronSim, CronSimError
 
 from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
-from global_chat.workflow.merging.part_writing import text_of_key
+from global_chat.workflow.patching.part_writing import text_of_key
 from global_chat.workflow.parts import Problem, Trigger
 from global_chat.workflow.reading.forms import Placed
 from global_chat.workflow.reading.nodes import Mapping, bool_of, find, value_of

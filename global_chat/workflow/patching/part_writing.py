@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.plan import Planned
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.plan import Planned
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.forms import Placed

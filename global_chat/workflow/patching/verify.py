@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from global_chat.workflow.merging.plan import Plan, Planned
+from global_chat.workflow.patching.plan import Plan, Planned
 from global_chat.workflow.parts import Edge
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, Sequence, resolve

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from global_chat.workflow.merging.next_writing import NextWriter
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.part_writing import placements, put
-from global_chat.workflow.merging.plan import Plan, Planned
+from global_chat.workflow.patching.next_writing import NextWriter
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.part_writing import placements, put
+from global_chat.workflow.patching.plan import Plan, Planned
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Mapping, find, resolve, text_of, value_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.part_writing import put
-from global_chat.workflow.merging.plan import Plan, Planned
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.part_writing import put
+from global_chat.workflow.patching.plan import Plan, Planned
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
