@@ -83,6 +83,11 @@ class Workflow:
     def name(self) -> str | None:
         return self.layout.name if self.layout else None
 
+    @property
+    def start(self) -> str | None:
+        """The key of the step or trigger that the portability form's `start:` names."""
+        return self.layout.start if self.layout else None
+
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return tuple(p.part for p in self.layout.steps) if self.layout else ()
