@@ -80,8 +80,7 @@ def _does_something(layout: Layout, plan: Plan) -> bool:
         (layout.edges, plan.edges),
     )
     return plan.name is not None or any(
-        len(before) != len(after) or any(part.changes for part in after)
-        for before, after in groups
+        len(before) != len(after) or any(part.changes for part in after) for before, after in groups
     )
 
 

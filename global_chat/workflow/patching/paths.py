@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
+from global_chat.workflow.drafting import edge_fields
 from global_chat.workflow.finding import find_step
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
@@ -51,7 +52,7 @@ class _Ends:
         trigger_keys |= {plan.new.key: plan.new.key for plan in planned}
         trigger_keys |= {plan.old.key: plan.new.key for plan in planned if plan.old}
         if len(planned) == 1:
-            trigger_keys |= {key: planned[0].new.key for key in patch.triggers}
+            trigger_keys |= dict.fromkeys(patch.triggers, planned[0].new.key)
         return cls(step_keys, trigger_keys, result)
 
     def step(self, name: str) -> str | None:
@@ -121,26 +122,24 @@ def plan_paths(
     return _in_order(_with_own_keys(planned, layout))
 
 
-def _kept(
-    edge: Edge, fields: Fields, ends: _Ends, layout: Layout, found: Findings
-) -> Edge | None:
+def _kept(edge: Edge, fields: Fields, ends: _Ends, layout: Layout, found: Findings) -> Edge | None:
     """What the patch makes of a path of the document; None when it goes with one of its ends."""
+    shown = edge_fields(edge)
+    fields = {name: value for name, value in fields.items() if shown.get(name) != value}
     source, target, whole = ends.of_document(edge)
     moves = [name for name in _ENDS if fields.get(name) is not None]
     if not whole and not moves:
-        return _dangling(replace(edge, **_condition(edge, fields, layout)), source, target)
+        return _dangling(_conditioned(edge, fields, layout), source, target)
     given_source, given_target = _given_ends(edge.key, fields, ends, found)
     source, target = given_source or source, given_target or target
     if source is None or target is None:
-        if any(value is not None for name, value in fields.items() if name not in (*_ENDS, "id")):
+        if fields.keys() - {*_ENDS, "id"}:
             found.problems.append(
                 f"The path `{edge.key}` goes with a part that is removed, so it cannot be changed. "
                 "Leave it out, or give it ends that stay."
             )
         return None
-    if moves and (source, target) == ends.of_document(edge)[:2]:
-        fields = {k: v for k, v in fields.items() if k not in _ENDS}
-    return _between(replace(edge, **_condition(edge, fields, layout)), source, target)
+    return _between(_conditioned(edge, fields, layout), source, target)
 
 
 def _dangling(edge: Edge, source: End | None, target: str | None) -> Edge:
@@ -190,8 +189,8 @@ def _given_ends(
     return source, target
 
 
-def _condition(edge: Edge, fields: Fields, layout: Layout) -> dict[str, str | bool | None]:
-    """Condition, label and switch of a path after a patch. An expression that comes alone makes
+def _conditioned(edge: Edge, fields: Fields, layout: Layout) -> Edge:
+    """The path with condition, label and switch after a patch. An expression that comes alone makes
     the path conditional; it goes, and so does its label, with that kind of condition."""
 
     def text(name: str, old: str | None) -> str | None:
@@ -212,12 +211,13 @@ def _condition(edge: Edge, fields: Fields, layout: Layout) -> dict[str, str | bo
         expression = None
         label = text("condition_label", None)
     enabled = fields.get("enabled", edge.enabled)
-    return {
-        "condition_type": kind,
-        "condition_expression": expression,
-        "condition_label": label,
-        "enabled": enabled if isinstance(enabled, bool) else None,
-    }
+    return replace(
+        edge,
+        condition_type=kind,
+        condition_expression=expression,
+        condition_label=label,
+        enabled=enabled if isinstance(enabled, bool) else None,
+    )
 
 
 def _new(
@@ -234,7 +234,7 @@ def _new(
         return None
     usual = "always" if source[0] else "on_job_success"
     edge = Edge(key, target, condition_type=usual, enabled=True)
-    edge = replace(edge, **_condition(edge, fields, layout))
+    edge = _conditioned(edge, fields, layout)
     custom = layout.form == "jobs" and "->" not in key and key.strip()
     return replace(
         _between(edge, source, target),
@@ -252,7 +252,7 @@ def _drawn_already(
     A path of the document is changed under its own key.
     """
     other = next((plan.new for plan in planned if _joined(plan.new) == _joined(edge)), None)
-    if other and replace(other, **_condition(other, fields, layout)) != other:
+    if other and _conditioned(other, fields, layout) != other:
         found.problems.append(
             f"The path `{other.key}` joins the same two parts as `{edge.key}`. Change it under "
             "that key; there is one path between two parts."

@@ -6,33 +6,34 @@ The plan knows no form. It is made whole or not at all: what cannot be done is n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
-from global_chat.workflow.checking.known_keys import known_keys
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner, step_fields
+from global_chat.workflow.drafting import edge_fields, placeholder_owner
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.patching.paths import plan_paths
-from global_chat.workflow.patching.planned import Findings, Plan, Planned, fresh_id, not_there
+from global_chat.workflow.patching.planned import (
+    Findings,
+    Plan,
+    Planned,
+    fresh_id,
+    merged,
+    not_there,
+)
 from global_chat.workflow.reading.forms import Layout
 from global_chat.workflow.reading.nodes import text_of
+from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
 
 EMPTY_BODY = "// Add operations here\n"
 
 #: Settings that mean something for one type of trigger only; they go when the type changes.
-_SETTINGS_OF: dict[str, frozenset[str]] = {
-    "webhook": frozenset(
-        {"custom_path", "webhook_reply", "webhook_response", "webhook_response_config"}
-        | {"sync_webhook_response_config"}
-    ),
-    "cron": frozenset({"cron_cursor_job"}),
-    "kafka": frozenset(
-        {"kafka_configuration", "hosts", "topics", "group_id", "connect_timeout", "ssl", "sasl"}
-        | {"initial_offset_reset_policy"}
-    ),
+_SETTINGS_OF = {
+    "webhook": frozenset({"custom_path", "webhook_reply", "webhook_response_config"}),
+    "cron": frozenset({CURSOR}),
+    "kafka": frozenset({KAFKA}),
 }
 
 
@@ -69,12 +70,14 @@ class _Planner:
         triggers = self._triggers(steps)
         edges = plan_paths(self.layout, self.patch, steps, triggers, self.found)
         name = self.patch.name.strip() if self.patch.name else None
+        start = self._start(steps, triggers)
         self._check_left_over()
         return Plan(
             name=name if name and name != self.layout.name else None,
-            steps=tuple(_in_order(self.layout, steps, edges)),
+            steps=tuple(_in_order(steps, edges)),
             triggers=tuple(triggers),
             edges=tuple(edges),
+            start=start,
             warnings=tuple(self.found.warnings),
         )
 
@@ -215,7 +218,9 @@ class _Planner:
         planned = [Planned(t, self._kept_trigger(t, t.key, steps)) for t in kept]
         for key in fresh:
             if not patch.triggers[key].get("type"):
-                self.found.problems.append(not_there("trigger", key, there, "A new one needs a `type`"))
+                self.found.problems.append(
+                    not_there("trigger", key, there, "A new one needs a `type`")
+                )
             elif kept:
                 self.found.problems.append(
                     f"A workflow has one trigger, `{kept[0].key}`. Change that one under its key, "
@@ -240,7 +245,7 @@ class _Planner:
     def _kept_trigger(
         self, old: Trigger, given: str, steps: list[Planned[Step]], *, moved: bool = False
     ) -> Trigger:
-        """What the patch makes of a trigger. Its id and `enabled` stay whatever its type becomes."""
+        """What the patch makes of a trigger. Id and `enabled` stay whatever its type is."""
         fields = self.patch.triggers.get(given, {})
         type_ = str(fields.get("type") or old.type or "") or None
         cron = fields.get("cron_expression", old.cron_expression)
@@ -278,17 +283,8 @@ class _Planner:
         foreign: set[str] = set()
         if type_ != old.type:
             foreign = {k for t, keys in _SETTINGS_OF.items() if t != type_ for k in keys}
-        known = known_keys(self.layout.form, "trigger") | old.settings.keys() | {"cron_cursor_job"}
-        given = {
-            k: v for k, v in fields.items() if k in known - {"id", "type", "name", "openfn", "next"}
-        }
-        for own in ("cron_expression", "enabled"):
-            given.pop(own, None)
-        for spelling in ("cron_cursor", "cron_cursor_job_id"):
-            if spelling in given:
-                given["cron_cursor_job"] = given.pop(spelling)
         kept = {key: value for key, value in old.settings.items() if key not in foreign}
-        settings = merged(kept, given)
+        settings = merged(kept, settings_by_name(fields))
         self._follow_cursor(old, settings, steps)
         return settings
 
@@ -296,33 +292,52 @@ class _Planner:
         self, old: Trigger, settings: dict[str, Value], steps: list[Planned[Step]]
     ) -> None:
         """A cursor names a step: it follows the step's key, and goes when the step goes."""
-        cursor = settings.get("cron_cursor_job")
+        cursor = settings.get(CURSOR)
         if not isinstance(cursor, str):
             return
         now = {p.old.key: p.new.key for p in steps if p.old}
         names = {p.new.name: p.new.key for p in steps}
         keys = {p.new.key for p in steps}
         if cursor in now or cursor in keys or cursor in names:
-            settings["cron_cursor_job"] = now.get(cursor, cursor if cursor in keys else names[cursor])
+            settings[CURSOR] = now.get(cursor, cursor if cursor in keys else names[cursor])
         elif cursor in {p.part.key for p in self.layout.steps}:
-            del settings["cron_cursor_job"]
+            del settings[CURSOR]
             self.found.warnings.append(
                 f"The trigger {old.key} went on from the last state of {cursor}, which is gone: "
                 "that setting was taken out too."
             )
-        elif cursor != old.settings.get("cron_cursor_job"):
-            self.found.problems.append(not_there("step", cursor, sorted(keys), "A cursor names a step"))
+        elif cursor != old.settings.get(CURSOR):
+            self.found.problems.append(
+                not_there("step", cursor, sorted(keys), "A cursor names a step")
+            )
+
+    def _start(self, steps: list[Planned[Step]], triggers: list[Planned[Trigger]]) -> str | None:
+        """`start` names a step or trigger: it follows its key, and goes when the part goes."""
+        start = self.layout.start
+        now = {p.old.key: p.new.key for p in steps if p.old}
+        now |= {p.old.key: p.new.key for p in triggers if p.old}
+        there = {p.part.key for p in self.layout.steps}
+        there |= {p.part.key for p in self.layout.triggers}
+        if start is None or start in now or start not in there:
+            return now.get(start or "", start)
+        if len(triggers) == 1:
+            return triggers[0].new.key
+        self.found.warnings.append(f"`start` named {start}, which is gone: it was taken out too.")
+        return None
 
     def _check_left_over(self) -> None:
         """Keys that a patch sets and nobody takes over: the user is told."""
-        known: dict[str, Collection[str]] = {
-            "jobs": {*step_fields(Step("", "")), "name", "adaptor", "id", "body"},
-            "triggers": {*known_keys(self.layout.form, "trigger"), *_SETTING_NAMES},
-            "edges": {*_EDGE_FIELDS, "id"},
+        known: dict[str, Callable[[str], bool]] = {
+            "jobs": {"name", "adaptor", "id", "body"}.__contains__,
+            "triggers": lambda name: name in _TRIGGER_FIELDS or bool(settings_by_name({name: ""})),
+            "edges": {
+                *edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)),
+                "id",
+            }.__contains__,
         }
         for section, (what, _, given) in self._groups().items():
             for key, fields in given.items():
-                extra = [k for k, v in fields.items() if v is not None and k not in known[section]]
+                extra = [k for k, v in fields.items() if v is not None and not known[section](k)]
                 if extra:
                     names = ", ".join(f"`{name}`" for name in extra)
                     self.found.warnings.append(
@@ -332,27 +347,11 @@ class _Planner:
 
 
 _STEP_ENDS = ("source_job", "target_job")
-_EDGE_FIELDS = tuple(edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)))
-_SETTING_NAMES = frozenset().union(*_SETTINGS_OF.values()) | {"cron_cursor", "cron_cursor_job_id"}
+_EDGE_FIELDS = frozenset({*edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)), "id"})
+_TRIGGER_FIELDS = frozenset({"id", "name", "type", "enabled", "cron_expression"})
 
 
-def merged(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
-    """`old` with what `new` says; null takes a key away, and mappings are merged key by key."""
-    result = dict(old)
-    for key, value in new.items():
-        before = result.get(key)
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, dict) and isinstance(before, dict):
-            result[key] = merged(before, value)
-        else:
-            result[key] = value
-    return result
-
-
-def _in_order(
-    layout: Layout, steps: list[Planned[Step]], edges: Iterable[Planned[Edge]]
-) -> list[Planned[Step]]:
+def _in_order(steps: list[Planned[Step]], edges: Iterable[Planned[Edge]]) -> list[Planned[Step]]:
     """The steps with every new one behind the step that leads to it, else at the end.
 
     So the order of a patch does not matter, and a file reads in the order of its paths.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from uuid import uuid4
 
 from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Layout
 
 P = TypeVar("P", Step, Trigger, Edge)
@@ -31,13 +32,15 @@ class Plan:
     """The whole result. A part of the document that no planned part comes from is removed. New
     parts stand behind the part after which they are to be written.
 
-    `name` is the workflow's new name, None to leave it.
+    `name` is the workflow's new name, None to leave it. `start` is the part with which the
+    workflow begins, in a form that says so.
     """
 
     name: str | None
     steps: tuple[Planned[Step], ...]
     triggers: tuple[Planned[Trigger], ...]
     edges: tuple[Planned[Edge], ...]
+    start: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -67,3 +70,32 @@ def fresh_id(ids: Iterable[str | None], old: Layout) -> str | None:
         *(placed.part.id for placed in old.edges),
     )
     return str(uuid4()) if any(relevant) else None
+
+
+def merged(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
+    """`old` with what `new` says; null takes a key away, and mappings are merged key by key."""
+    result = dict(old)
+    for key, value in new.items():
+        before = result.get(key)
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(before, dict):
+            result[key] = merged(before, value)
+            if before and not result[key]:
+                del result[key]
+        else:
+            result[key] = value
+    return result
+
+
+def difference(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
+    """What `merged` must be given to make `new` of `old`."""
+    found: dict[str, Value] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value):
+                found[key] = inner
+        elif value != before or type(value) is not type(before):
+            found[key] = value
+    return found

@@ -22,7 +22,14 @@ from global_chat.workflow.drafting import (
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, resolve, value_data
+from global_chat.workflow.reading.nodes import (
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    data_of,
+    resolve,
+)
 from global_chat.workflow.reading.source import Source
 
 if TYPE_CHECKING:
@@ -201,12 +208,12 @@ class _Reading:
         if isinstance(node, Scalar) and node.is_null:
             return None
         if name == "enabled":
-            value = value_data(node)
+            value = data_of(node)
             if not isinstance(value, bool):
                 self.problems.append(f"`enabled` of {what} must be true or false.")
             return value
         if name not in _TEXTS:
-            return value_data(node)
+            return data_of(node)
         if not isinstance(node, Scalar):
             # A placeholder that lost its quotes reads as a list.
             text = self.source.text[node.start : node.end]
@@ -246,27 +253,30 @@ class _Reading:
     def check_whole(self, patch: Patch) -> None:
         """A reply that repeats the workflow but for some parts: whether they are to go is unsaid.
 
-        It repeats the workflow when half of its parts, the name among them, are there as they are.
+        It repeats the workflow when half of its parts, the name among them, are there as they are;
+        parts of a section of which it repeats nothing are simply not mentioned.
         """
-        same, left_out, total = 0, list[str](), 0
+        unsaid: list[str] = []
+        same, total = 0, 0
+        if self.workflow.name:
+            same, total = int(patch.name == self.workflow.name), 1
         joined = {_joins(fields) for fields in patch.edges.values()}
         for section, given in zip(
             _SECTIONS, (patch.jobs, patch.triggers, patch.edges), strict=True
         ):
+            repeated, left_out = 0, list[str]()
             for part in self._parts(section):
                 total += 1
                 shown = _shown(part)
                 if part.key in given:
-                    same += {k: v for k, v in given[part.key].items() if k in shown} == shown
+                    repeated += {k: v for k, v in given[part.key].items() if k in shown} == shown
                 elif not (section == "edges" and _joins(shown) in joined):
                     left_out.append(f"{section}.{part.key}")
-        if self.workflow.name:
-            total += 1
-            same += patch.name == self.workflow.name
-        steps = {name for name in left_out if name.startswith("jobs.")} - set(patch.remove)
-        unsaid = [name for name in left_out if name not in patch.remove]
-        unsaid = [n for n in unsaid if not self._goes_with(n, patch.remove)]
-        if 2 * same >= total > 2 and (steps or unsaid) and same > 1:
+            same += repeated
+            unsaid += left_out if repeated else []
+        gone = set(patch.remove)
+        unsaid = [n for n in unsaid if n not in gone and not self._goes_with(n, patch.remove)]
+        if unsaid and 2 * same >= total:
             names = ", ".join(f"`{name}`" for name in unsaid[:20])
             self.problems.append(
                 f"The reply repeats the workflow but leaves out {names}. List in `remove` what is "

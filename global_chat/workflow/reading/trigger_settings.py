@@ -8,6 +8,7 @@ one name for all of them, that of the export.
 from __future__ import annotations
 
 import re
+from collections import abc
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,8 @@ KAFKA_FIELDS = frozenset(
         *("group_id", "sasl", "ssl", "username", "password"),
     }
 )
+#: Every key under which a form keeps a setting.
+SETTING_KEYS = frozenset({*_NAMES, *_KAFKA_NAMES, *KAFKA_FIELDS})
 _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|api_?key", re.I)
 
 
@@ -90,6 +93,22 @@ def trigger_settings(trigger: Mapping) -> dict[str, Value]:
         else:
             settings[placed.name] = value
     return settings
+
+
+def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
+    """The settings among the keys of a trigger, under the names of the export; no secret ones."""
+    found: dict[str, Value] = {}
+    kafka: dict[str, Value] = {}
+    for key, value in given.items():
+        if key in _NAMES:
+            found[_NAMES[key]] = value
+        elif key in _KAFKA_NAMES and not isinstance(value, dict):
+            found[KAFKA] = value
+        elif key in _KAFKA_NAMES and isinstance(value, dict):
+            kafka |= {k: v for k, v in value.items() if not is_secret(k, v)}
+        elif key in KAFKA_FIELDS and not is_secret(key, value):
+            kafka[key] = value
+    return found | ({KAFKA: kafka} if kafka else {})
 
 
 def is_secret(key: str, value: Value) -> bool:
