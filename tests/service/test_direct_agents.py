@@ -183,15 +183,15 @@ async def test_its_words_are_shown_while_they_come_and_once() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    ["jobs: [", "nonsense", "name: X\n", {"jobs": {}}, 5],
-    ids=["no-yaml", "no-mapping", "no-steps", "an-object", "a-number"],
+    ["jobs: [", "nonsense", "steps: []\n", {"jobs": {}}, 5],
+    ids=["no-yaml", "no-mapping", "another-form", "an-object", "a-number"],
 )
 async def test_a_yaml_that_cannot_be_used_gets_one_round_and_then_fails(bad: Any) -> None:
     wrong = replies(bad, "I changed it.", chunk=4)
     right = replies(drafted("0 8", "0 6"), "It runs at six.")
     taken = await ask_workflow({"workflow_agent": [wrong, right]}, existing_yaml=WORKFLOW)
     assert taken.shown == ["It runs at six."]
-    assert "cannot be used" in str(taken.requests[1].messages[-1].content)
+    assert "does not fit" in str(taken.requests[1].messages[-1].content)
     assert taken.requests[1].messages[-2].role == "assistant"
 
     taken = await ask_workflow({"workflow_agent": [wrong, wrong]}, existing_yaml=WORKFLOW)

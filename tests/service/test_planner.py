@@ -105,22 +105,12 @@ async def test_a_pause_is_gone_on_from_as_often_as_it_comes() -> None:
     assert taken.response.usage == taken.usage_of_all_calls
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("remove the step Clean visits", "Do it."), ("do it", "Remove the step Clean visits.")],
-    ids=["by-the-user", "by-the-planner"],
-)
-async def test_a_step_is_removed_when_the_user_or_the_planner_says_so(
-    content: str, message: str
-) -> None:
-    whole = drafted()
-    start, end = whole.index("  clean:\n"), whole.index("  load:\n")
-    yaml = whole[:start] + whole[end : whole.index("  fetch->clean:\n")]
+async def test_a_removed_step_takes_its_paths_with_it() -> None:
     taken = await plan(
-        calls(structure_call(message)),
+        calls(structure_call("Remove the step Clean visits.")),
         says("Removed."),
-        content=content,
-        workflow_agent=[structure(yaml, "Removed.")],
+        content="no more cleaning",
+        workflow_agent=[structure(None, "Removed.", remove=["jobs.clean"])],
     )
     assert [step.key for step in taken.after.steps] == ["fetch", "load"]
     assert [edge.key for edge in taken.after.edges] == ["cron->fetch"]
