@@ -19,11 +19,13 @@ from .planner_tools import TOOLS
 from .planner_work import PlannerWork
 from .tool_results import results
 from .visible import VisibleText, say
+from .work_done import changes_between
 
 
 @dataclass(frozen=True, slots=True)
 class PlannerTask:
-    """What the planner is asked. `request` is the text that removals are judged by."""
+    """What the planner is asked. `request` is the text that removals are judged by, `finding` what
+    an agent found who was asked first and could not finish; empty when nobody was."""
 
     workflow: Workflow
     content: str
@@ -32,6 +34,7 @@ class PlannerTask:
     history: Sequence[HistoryEntry] = ()
     evidence: Sequence[Attachment] = ()
     focus: str | None = None
+    finding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def _from_changes(
     context: AgentContext, before: Workflow, after: Workflow, *, limit_reached: bool
 ) -> str:
     """What was done, for a model that did it and said nothing."""
-    changes = before.changes_to(after)
+    changes = changes_between(before, after)
     if not changes and limit_reached:
         raise EmptyOutput(
             "The turn's tool calls are used up: nothing could be finished, nothing was changed, "
@@ -107,6 +110,7 @@ def _request(context: AgentContext, task: PlannerTask) -> ModelRequest:
         task.workflow.outline(),
         render(task.evidence),
         [attachment.type for attachment in task.evidence],
+        task.finding,
     )
     return ModelRequest(
         agent="planner",

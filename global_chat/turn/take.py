@@ -57,7 +57,7 @@ async def take_turn(payload: Payload, services: Services, emit: Emit) -> Respons
     async def body(context: AgentContext, tally: Tally) -> Response:
         return await _Turn(payload, context, tally).run()
 
-    return await run_turn(services, emit, caller, body)
+    return await run_turn(services, emit, caller, body, payload.warnings)
 
 
 class _Turn:
@@ -106,14 +106,16 @@ class _Turn:
                 detail=route.problem,
             )
         )
-        outcome: Answered | Handover | None = None
-        if sent_to == "job_code_agent" and step is not None:
-            outcome = await self._code(step)
-        elif sent_to == "workflow_agent":
+        if sent_to == "workflow_agent":
             outcome = await self._structure()
-        if isinstance(outcome, Handover) and sent_to != "planner":
-            self._context.emit(HandedOver(sent_to, outcome.goal))
-        return outcome if isinstance(outcome, Answered) else await self._plan()
+        elif sent_to == "job_code_agent" and step is not None:
+            outcome = await self._code(step)
+        else:
+            return await self._plan()
+        if isinstance(outcome, Answered):
+            return outcome
+        self._context.emit(HandedOver(sent_to, outcome.goal))
+        return await self._plan(outcome.goal)
 
     async def _code(self, step: Step) -> Answered | Handover:
         task = job_chat.CodeTask(
@@ -152,7 +154,7 @@ class _Turn:
             self._context.emit(WorkflowChanged(answer.workflow.text))
         return Answered(answer.text, answer.workflow)
 
-    async def _plan(self) -> Answered:
+    async def _plan(self, finding: str = "") -> Answered:
         task = planner.PlannerTask(
             workflow=self._workflow,
             content=self._payload.content,
@@ -161,6 +163,7 @@ class _Turn:
             history=self._history,
             evidence=self._evidence,
             focus=self._open_step.key if self._open_step else None,
+            finding=finding,
         )
         planned = await planner.answer(self._context, task)
         return Answered(planned.text, planned.workflow, planned)

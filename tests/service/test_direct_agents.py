@@ -57,7 +57,12 @@ async def test_new_code_comes_back_as_job_code() -> None:
     code = CODE.replace("/sites', { limit: 50", "/sites', { limit: 10")
     assert found["attachments"] == [{"type": "job_code", "content": code}]
     assert found["response"] == "Lowered."
-    assert found["meta"] == {"agents": ["job_code_agent"], "backend": "scripted"}
+    assert found["meta"] == {
+        "agents": ["job_code_agent"],
+        "changes": ["Code of Fetch visits changed (+1 −1)"],
+        "warnings": [],
+        "backend": "scripted",
+    }
     assert found["history"] == [
         *HISTORY,
         {"role": "user", "content": "Do it."},
@@ -146,7 +151,12 @@ async def test_the_workflow_agent_edits_and_gives_the_whole_document_back() -> N
     assert found["attachments"] == [
         {"type": "workflow_yaml", "content": WORKFLOW.replace("0 8 * * *", "0 6 * * *")}
     ]
-    assert found["meta"] == {"agents": ["workflow_agent"], "backend": "scripted"}
+    assert found["meta"] == {
+        "agents": ["workflow_agent"],
+        "changes": ["Schedule changed from `0 8 * * *` to `0 6 * * *`"],
+        "warnings": [],
+        "backend": "scripted",
+    }
     assert [h["content"] for h in found["history"]] == [
         "hi", "Hello.", "run it at six", "It runs at six.",
     ]  # fmt: skip

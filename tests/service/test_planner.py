@@ -29,16 +29,19 @@ WRITES = calls(edit(None, "post('/new');\n"), text="I wrote it.", repeat=True)
 # --- rounds
 
 
-async def test_the_planner_sees_the_outline_and_never_the_bodies() -> None:
+async def test_the_planner_sees_the_outline_and_of_the_code_only_lines_that_it_had_changed() -> (
+    None
+):
     taken = await plan(
         calls(structure_call(), code_call("load")),
         says("Done."),
         workflow_agent=[renames()],
-        job_code_agent=[WRITES],
+        job_code_agent=[calls(edit("$.data", "$.rows"), text="Done.")],
     )
     for request in taken.to("planner"):
         assert not any(body in repr(request) for body in BODIES.values())
         assert "id-zq" not in repr(request)
+    assert "+insert('visits', $.rows);" in results_in(taken.to("planner")[1])[1]["content"]
     assert "step fetch" in taken.to("planner")[0].system[1].text
 
 
@@ -144,7 +147,7 @@ async def test_calls_beyond_the_budget_are_refused_one_by_one_and_not_made() -> 
     )
     results = results_in(taken.to("planner")[1])
     assert [r.get("is_error", False) for r in results] == [False, False, True]
-    assert "no tool calls are left" in results[2]["content"]
+    assert "No tool calls are left" in results[2]["content"]
     assert len(taken.to("job_code_agent")) == 2
     assert taken.response.meta.total_tool_calls == 2
     assert BODIES["load"] in taken.code_of("load")

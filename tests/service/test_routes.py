@@ -48,6 +48,8 @@ async def test_a_direct_code_edit_changes_one_body_and_nothing_else() -> None:
     assert taken.asked == ["router", "job_code_agent"]
     assert taken.response.meta.model_dump(exclude_none=True) == {
         "agents": ["router", "job_code_agent"],
+        "changes": ["Code of Fetch visits changed (+1 −1)"],
+        "warnings": [],
         "router_confidence": 5,
         "backend": "scripted",
     }
