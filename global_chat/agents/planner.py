@@ -24,16 +24,14 @@ from .work_done import changes_between
 
 @dataclass(frozen=True, slots=True)
 class PlannerTask:
-    """What the planner is asked. `request` is the text that removals are judged by, `finding` what
-    an agent found who was asked first and could not finish; empty when nobody was."""
+    """What the planner is asked. `finding` is what an agent found who was asked first and could not
+    finish; empty when nobody was."""
 
     workflow: Workflow
     content: str
-    request: str
     page: str | None = None
     history: Sequence[HistoryEntry] = ()
     evidence: Sequence[Attachment] = ()
-    focus: str | None = None
     finding: str = ""
 
 
@@ -58,9 +56,7 @@ async def answer(context: AgentContext, task: PlannerTask) -> PlannerAnswer:
     context.emit(AgentInvoked("planner"))
     context.emit(Status("Planning"))
     budget = context.settings.planning.max_tool_calls
-    work = PlannerWork(
-        context, task.workflow, request=task.request, focus=task.focus, evidence=task.evidence
-    )
+    work = PlannerWork(context, task.workflow, evidence=task.evidence)
     request = _request(context, task)
     spent = iterations = 0
     while True:

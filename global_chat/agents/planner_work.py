@@ -48,13 +48,9 @@ class PlannerWork:
         context: AgentContext,
         workflow: Workflow,
         *,
-        request: str,
-        focus: str | None,
         evidence: Sequence[Attachment],
     ) -> None:
         self._context = context
-        self._request = request
-        self._focus = focus
         self._evidence = evidence
         self._attached = {attachment.type for attachment in evidence}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -142,7 +138,9 @@ class PlannerWork:
         before = self.workflow
         if answer.workflow.text != before.text:
             self._keep(answer.workflow)
-        return _ended(structure_done(before, self.workflow), answer.text)
+        done = structure_done(before, self.workflow)
+        notes = "".join(f"\nNote: {warning}" for warning in answer.warnings)
+        return _ended(done + notes, answer.text)
 
     async def _code(self, call: CodeCall) -> ToolOutcome:
         step = self.workflow.find_step(call.job_key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from global_chat.agents import job_chat, planner, router, workflow_chat
@@ -20,7 +19,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import Destination, RouteReason
 from global_chat.contract.payload import Payload
-from global_chat.contract.response import Artifact, HistoryEntry, Response, ResponseMeta
+from global_chat.contract.response import Artifact, Response, ResponseMeta
 from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
@@ -31,9 +30,6 @@ from .tally import Tally
 
 #: A direct route with a confidence below this goes to the planner, who can look before it acts.
 LEAST_CONFIDENCE = 3
-
-#: A reply to a question counts as an answer to it up to here, in words.
-LONGEST_ANSWER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +154,9 @@ class _Turn:
         task = planner.PlannerTask(
             workflow=self._workflow,
             content=self._payload.content,
-            request=_asked(self._history, self._payload.content),
             page=self._payload.page,
             history=self._history,
             evidence=self._evidence,
-            focus=self._open_step.key if self._open_step else None,
             finding=finding,
         )
         planned = await planner.answer(self._context, task)
@@ -184,17 +178,6 @@ class _Turn:
                 limit_reached="max_tool_calls" if planned and planned.limit_reached else None,
             ),
         )
-
-
-def _asked(history: Sequence[HistoryEntry], content: str) -> str:
-    """What the user asks for, in words: a short answer to a question means what was asked.
-
-    Removals and switching are only done when the request asks for them; "yes, please" after
-    "Shall I remove Load?" does.
-    """
-    question = history[-1].content.strip() if history else ""
-    is_answer = question.endswith("?") and len(content.split()) <= LONGEST_ANSWER
-    return f"{question}\n{content}" if is_answer else content
 
 
 def _destination(route: Route, step: Step | None) -> tuple[Destination, RouteReason]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from global_chat.workflow.document import Workflow

@@ -74,7 +74,12 @@ async def test_in_a_turn_every_subagent_runs_in_subagent_mode(route: str) -> Non
         else:
             assert static == workflow_system("subagent", "")
             assert request.output_schema is not None
-            assert list(request.output_schema["properties"]) == ["handover", "remove", "yaml", "text"]
+            assert list(request.output_schema["properties"]) == [
+                "handover",
+                "remove",
+                "yaml",
+                "text",
+            ]
             assert request.tools == ()
 
 

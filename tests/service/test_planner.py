@@ -12,7 +12,6 @@ from tests.service.scripts import (
     BODIES,
     calls,
     code_call,
-    drafted,
     edit,
     inspect,
     renames,
