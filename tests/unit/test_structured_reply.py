@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.agents.structured_reply import StreamedText, read_reply, schema
+from global_chat.agents.structured_reply import StreamedText, StructureReply, read_reply, schema
 from global_chat.agents.visible import VisibleText
-from global_chat.contract.errors import InvalidOutput
 from global_chat.contract.events import Event, TextDelta, TextRestarted
 from global_chat.prompts.compose import Mode
+from global_chat.workflow.patch import PatchRejected
 from tests.screen import screen
 
 pytestmark = pytest.mark.unit
@@ -152,7 +152,7 @@ def test_a_yaml_that_is_no_text_is_left_to_the_end(yaml: object) -> None:
     whole = reply("subagent", yaml=yaml, text="Done!")
     played = Played().pieces(whole, 4)
     assert (played.events, played.asked) == ([], [])
-    with pytest.raises(InvalidOutput):
+    with pytest.raises(PatchRejected):
         read_reply(whole)
 
 
@@ -189,7 +189,7 @@ def test_prose_around_a_fenced_yaml_is_read_too_and_its_inner_fences_stay() -> N
     ["", "Sure, I did that.", "[]", "null", '{"yaml": 5}', '{"text": ["a"]}', '{"text": "cut'],
 )
 def test_anything_else_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(InvalidOutput, match="JSON object"):
+    with pytest.raises(PatchRejected, match="JSON object"):
         read_reply(text)
 
 
@@ -197,8 +197,8 @@ def test_anything_else_is_refused_with_a_sentence(text: str) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         read_reply(text)
-    except InvalidOutput as error:
-        assert error.message
+    except PatchRejected as error:
+        assert error.problems
 
 
 def test_handover_comes_first_and_only_in_subagent_mode() -> None:
