@@ -68,7 +68,8 @@ def _structure(request: ModelRequest, *, subagent: bool) -> Said:
         said = StructureReply(said.text)
     if said.handover and not subagent:
         said = StructureReply(Voice(content).cannot("not_understood"))
-    fields = {"handover": said.handover} if subagent else {}
+    fields: dict[str, object] = {"handover": said.handover} if subagent else {}
+    fields["remove"] = list(said.remove)
     return Said(json.dumps({**fields, "yaml": said.yaml, "text": said.text}, ensure_ascii=False))
 
 

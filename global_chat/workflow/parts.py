@@ -51,7 +51,7 @@ class Trigger:
     cron_expression: str | None = None
     id: str | None = None
     line: int = 0
-    settings: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    settings: Mapping[str, Value] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

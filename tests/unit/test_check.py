@@ -63,9 +63,9 @@ def test_an_empty_workflow_has_no_problems() -> None:
             "state.data.length",
             "js_",
         ),
-        ("name: Clean", f"name: {'n' * 101}", "warning", "name-length", "nnn", "at most 100"),
-        ("name: Clean", "name: Vérifier l'état", "warning", "name-characters", "Vér", "letters"),
-        ("name: Clean", "name: Clean (all)", "warning", "name-characters", "Clean (all)", "digits"),
+        ("name: Clean", f"name: {'n' * 101}", "warning", "name-length", "nnn", None),
+        ("name: Clean", "name: Vérifier l'état", "warning", "name-characters", "Vér", None),
+        ("name: Clean", "name: Clean (all)", "warning", "name-characters", "Clean (all)", None),
         (
             "before_start",
             "before_strt",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
 from global_chat.contract.errors import TurnError
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 from global_chat.workflow.parts import Page
+from global_chat.workflow.patch import PatchRejected
+from global_chat.workflow.patching.reply import read_patch
 
 from ..language.masking import mask
 from ..language.saying import Voice
@@ -43,6 +44,7 @@ class StructureReply:
     text: str = ""
     yaml: str | None = None
     handover: str | None = None
+    remove: list[str] = field(default_factory=list)
 
 
 def change(
@@ -79,22 +81,29 @@ def change(
     if not is_idle(ask):
         return StructureReply(voice.cannot("only_part"))
     changed = draft.write()
-    if not _will_be_merged(draft_text, changed, content):
+    if not _will_be_merged(draft_text, changed):
         return StructureReply(voice.cannot("not_understood"))
-    return StructureReply(_told(ask, voice), changed)
+    return StructureReply(_told(ask, voice), changed, remove=removed(draft_text, changed))
 
 
 def _told(ask: Ask, voice: Voice) -> str:
     return " ".join(voice.say(phrase, **values) for phrase, values in ask.said)
 
 
-def _will_be_merged(before: str, after: str, request: str) -> bool:
+def _will_be_merged(before: str, after: str) -> bool:
     """Whether the merge will take the change: what it holds back is not said as done."""
+    workflow = Workflow.read(before)
     try:
-        merge = Workflow.read(before).merge(after, request=request, confirmed=True)
-    except (ReplyRejected, TurnError):
+        return bool(workflow.apply(read_patch(after, removed(before, after), workflow)).changes)
+    except (PatchRejected, TurnError):
         return False
-    return bool(merge.changes)
+
+
+def removed(before: str, after: str) -> list[str]:
+    """What `after` leaves out of `before`, two drafts, as a reply's `remove`."""
+    old, new = Workflow.read(before), Workflow.read(after)
+    gone = [f"jobs.{k}" for k in {s.key for s in old.steps} - {s.key for s in new.steps}]
+    return gone + [f"edges.{k}" for k in {e.key for e in old.edges} - {e.key for e in new.edges}]
 
 
 def understood(

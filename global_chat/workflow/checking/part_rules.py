@@ -17,7 +17,7 @@ from global_chat.workflow.reading.nodes import Mapping, bool_of, find, text_of_k
 
 #: What the app takes as the name of a step: at most so many characters, and no others.
 MAX_NAME = 100
-NAME = re.compile(r"[a-zA-Z0-9_\- ]*")
+_NAME = re.compile(r"[a-zA-Z0-9_\- ]+")
 WEBHOOK_REPLIES = ("before_start", "after_completion", "custom")
 TRIGGER_TYPES = ("webhook", "cron", "kafka")
 _A: dict[Kind, str] = {
@@ -53,19 +53,30 @@ def _names(places: Places) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for placed in places.layout.steps:
         name = placed.part.name
-        if len(name) > MAX_NAME:
-            message = f"The name of the step `{placed.part.key[:40]}` has {len(name)} characters."
-            hint = f"The app takes at most {MAX_NAME}."
-            yield places.problem("warning", "name-length", message, placed, "name", hint)
-        if not NAME.fullmatch(name):
-            message = f"The app refuses the step name {name[:MAX_NAME]!r}."
-            hint = "Use only the letters a–z and A–Z, digits, spaces, `-` and `_`."
-            yield places.problem("warning", "name-characters", message, placed, "name", hint)
+        if wrong := name_problem(name):
+            rule = "name-length" if len(name) > MAX_NAME else "name-characters"
+            yield places.problem("warning", rule, wrong, placed, "name")
         line = first.setdefault(name, placed.part.line)
         if line != placed.part.line:
             message = f"Two steps are called {name[:MAX_NAME]}; the first one is on line {line}."
             hint = "Give each step a name of its own."
             yield places.problem("error", "name-unique", message, placed, "name", hint)
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with a step's name, as a sentence; None when the app takes it."""
+    if not name.strip():
+        return "A step needs a name."
+    if len(name) > MAX_NAME:
+        return (
+            f"The name `{name[:40]}…` has {len(name)} characters; the app takes at most {MAX_NAME}."
+        )
+    if not _NAME.fullmatch(name):
+        return (
+            f"The name `{name}` has characters that the app does not take: only letters a to z "
+            "without accents, digits, blanks, `-` and `_`."
+        )
+    return None
 
 
 def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ one name for all of them, that of the export.
 from __future__ import annotations
 
 import re
+from collections import abc
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -38,6 +39,8 @@ SETTING_PATHS: dict[str, tuple[str, ...]] = {
     KAFKA: (KAFKA,),
     **{field: (KAFKA, field) for field in KAFKA_FIELDS},
 }
+#: Every key under which a form keeps a setting.
+SETTING_KEYS = frozenset(SETTING_PATHS)
 _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|api_?key", re.I)
 
 
@@ -95,6 +98,21 @@ def trigger_settings(trigger: Mapping) -> dict[str, Value]:
         else:
             settings[placed.name] = value
     return settings
+
+
+def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
+    """The settings among the keys of a trigger, under the names of the export; no secret ones."""
+    found: dict[str, Value] = {}
+    kafka: dict[str, Value] = {}
+    for key, value in given.items():
+        path = SETTING_PATHS.get(key, ())
+        if path == (KAFKA,) and isinstance(value, dict):
+            kafka |= {k: v for k, v in value.items() if not is_secret(k, v)}
+        elif len(path) == 1:
+            found[path[0]] = value
+        elif path and not is_secret(key, value):
+            kafka[key] = value
+    return found | ({KAFKA: kafka} if kafka else {})
 
 
 def is_secret(key: str, value: Value) -> bool:
