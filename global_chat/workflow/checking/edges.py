@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.reading.forms import Placed
@@ -96,6 +97,9 @@ def _condition(places: Places, placed: Placed[Edge]) -> Iterator[Problem]:
         yield places.problem(
             "error", "condition-expression", message, placed, "condition_expression", hint
         )
+    if kind == "js_expression" and expression and (wrong := condition_problem(expression)):
+        message = f"The condition of the path `{edge.key}` cannot be evaluated. {wrong}"
+        yield places.problem("warning", "condition-syntax", message, placed, "condition_expression")
     yield from _texts(places, placed, expression)
 
 
