@@ -253,12 +253,17 @@ def _drawn_already(
     A path of the document is changed under its own key.
     """
     other = next((plan.new for plan in planned if _joined(plan.new) == _joined(edge)), None)
-    if other and _conditioned(other, fields, layout) != other:
+    if other and _says(_conditioned(other, fields, layout)) != _says(other):
         found.problems.append(
             f"The path `{other.key}` joins the same two parts as `{edge.key}`. Change it under "
             "that key; there is one path between two parts."
         )
     return other is not None
+
+
+def _says(edge: Edge) -> tuple[str | bool | None, ...]:
+    kind, expression = edge.condition_type or "always", (edge.condition_expression or "").strip()
+    return kind, expression, edge.condition_label, edge.enabled is not False
 
 
 def _joined(edge: Edge) -> tuple[str | None, ...]:
