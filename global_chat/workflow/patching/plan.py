@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner
+from global_chat.workflow.drafting import edge_fields, placeholder_owner, step_fields, trigger_fields
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.patching.paths import plan_paths
@@ -49,11 +49,33 @@ def make_plan(
     An adaptor that is not known is a problem, or with `unknown_adaptors` a warning: a catalogue
     does not hold everything. Raises `PatchRejected`.
     """
+    patch = _without_repeats(layout, patch)
     planner = _Planner(layout, patch, adaptors, Findings(), unknown_adaptors)
     plan = planner.plan()
     if planner.found.problems:
         raise PatchRejected(*planner.found.problems)
     return plan
+
+
+def _without_repeats(layout: Layout, patch: Patch) -> Patch:
+    """The patch without the fields that say what the document says: they are no change. What says
+    nothing of `enabled` is switched on."""
+
+    def differing(parts: Mapping[str, Fields], shown: Mapping[str, Fields]) -> dict[str, Fields]:
+        there = {key: {"enabled": True, **fields} for key, fields in shown.items()}
+        return {
+            key: {k: v for k, v in fields.items() if key not in there or v != there[key].get(k)}
+            for key, fields in parts.items()
+        }
+
+    return replace(
+        patch,
+        jobs=differing(patch.jobs, {p.part.key: step_fields(p.part) for p in layout.steps}),
+        triggers=differing(
+            patch.triggers, {p.part.key: trigger_fields(p.part) for p in layout.triggers}
+        ),
+        edges=differing(patch.edges, {p.part.key: edge_fields(p.part) for p in layout.edges}),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +117,7 @@ class _Planner:
             what, there, given = groups[section]
             if key not in there:
                 self.found.problems.append(not_there(what, key, there, "It cannot be removed"))
-            elif key in given:
+            elif given.get(key):
                 self.found.problems.append(
                     f"`{name}` is removed and changed at once. Leave it out of `remove` or of the "
                     "YAML."
