@@ -23,8 +23,8 @@ from global_chat.workflow.patching.reply import read_patch
 pytestmark = pytest.mark.unit
 
 slow = [HealthCheck.too_slow]
-moderate = settings(max_examples=300, deadline=None, suppress_health_check=slow)
-few = settings(max_examples=200, deadline=None, suppress_health_check=slow)
+moderate = settings(max_examples=100, deadline=None, suppress_health_check=slow)
+few = settings(max_examples=80, deadline=None, suppress_health_check=slow)
 
 
 @contextmanager
@@ -105,31 +105,26 @@ def test_patching_back_gives_what_the_workflow_said_before(
     change: Change = data.draw(changes(before))
     after = applied(before, change.patch, change.remove).workflow
     now, then = said(after), said(before)
-    keys = {
-        f"{e.source_trigger or e.source_step}->{e.target}": e.key
-        for of in (before, after)
-        for e in of.edges
-    }
     (old,), (new,) = before.triggers, after.triggers
+    now["triggers"] = {old.key: now["triggers"][new.key]}
+    ends = {(e.source_trigger or e.source_step, e.target): e.key for e in (*before.edges, *after.edges)}
     back: dict[str, Any] = {"name": before.name}
-    if old.key != new.key:
-        now["triggers"] = {old.key: now["triggers"][new.key]}
     for section, parts in then.items():
-        back[section] = {}
-        for key, fields in parts.items():
-            gone = dict.fromkeys(now[section].get(key, {}))
-            back[section][keys[key] if section == "edges" else key] = gone | fields
-    if old.key != new.key:
-        back["triggers"] = {new.key: back["triggers"].pop(old.key)}
-        back["edges"] = {
-            e.key: {"source_trigger": new.key, "target_job": e.target}
-            for e in after.edges
-            if e.source_trigger
-        } | {k: f for k, f in back["edges"].items() if "source_job" in f}
+        back[section] = {k: dict.fromkeys(now[section].get(k, {})) | f for k, f in parts.items()}
+    back["triggers"] = {new.key: back["triggers"][old.key]}
+    back["edges"] = {}
+    for edge in said(before)["edges"].values():
+        if "source_trigger" in edge:
+            edge["source_trigger"] = new.key
+        source, target = edge.get("source_trigger") or edge["source_job"], edge["target_job"]
+        key = ends.get((source, target), f"{source}->{target}")
+        gone = dict.fromkeys(now["edges"].get(f"{source}->{target}", {}))
+        back["edges"][key] = gone | edge
     remove = [f"jobs.{key}" for key in now["jobs"] if key not in then["jobs"]]
-    ends = [{f.get("source_job"), f.get("target_job")} for f in then["edges"].values()]
     remove += [
-        f"edges.{e.key}" for e in after.edges if e.source_step and {e.source_step, e.target} not in ends
+        f"edges.{e.key}"
+        for e in after.edges
+        if e.source_step and f"{e.source_step}->{e.target}" not in then["edges"]
     ]
     restored = applied(after, back, remove).workflow
     assert said(restored) == then

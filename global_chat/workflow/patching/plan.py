@@ -23,7 +23,7 @@ from global_chat.workflow.patching.planned import (
     merged,
     not_there,
 )
-from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import text_of
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
 
@@ -49,7 +49,7 @@ def make_plan(
     An adaptor that is not known is a problem, or with `unknown_adaptors` a warning: a catalogue
     does not hold everything. Raises `PatchRejected`.
     """
-    patch = _without_repeats(layout, patch)
+    patch = _keyed_by_name(layout, _without_repeats(layout, patch))
     planner = _Planner(layout, patch, adaptors, Findings(), unknown_adaptors)
     plan = planner.plan()
     if planner.found.problems:
@@ -59,12 +59,11 @@ def make_plan(
 
 def _without_repeats(layout: Layout, patch: Patch) -> Patch:
     """The patch without the fields that say what the document says: they are no change. What says
-    nothing of `enabled` is switched on."""
+    nothing of `enabled` is switched on; an id never changes, and a placeholder means no change."""
 
     def differing(parts: Mapping[str, Fields], shown: Mapping[str, Fields]) -> dict[str, Fields]:
-        there = {key: {"enabled": True, **fields} for key, fields in shown.items()}
         return {
-            key: {k: v for k, v in fields.items() if key not in there or v != there[key].get(k)}
+            key: {k: v for k, v in fields.items() if not _repeats(k, v, shown.get(key))}
             for key, fields in parts.items()
         }
 
@@ -76,6 +75,33 @@ def _without_repeats(layout: Layout, patch: Patch) -> Patch:
         ),
         edges=differing(patch.edges, {p.part.key: edge_fields(p.part) for p in layout.edges}),
     )
+
+
+def _repeats(name: str, value: Value, shown: Fields | None) -> bool:
+    if shown is None:
+        return False
+    unsaid = name == "id" or (name == "body" and placeholder_owner(str(value)) is not None)
+    return unsaid or value == shown.get(name, True if name == "enabled" else None)
+
+
+def _keyed_by_name(layout: Layout, patch: Patch) -> Patch:
+    """The patch with its new steps under their names, where the document's steps have no `id`."""
+    if not layout.steps or any(not _goes_by_name(placed) for placed in layout.steps):
+        return patch
+    there = {placed.part.key for placed in layout.steps} | patch.jobs.keys()
+    names = {key: str(fields.get("name") or key).strip() for key, fields in patch.jobs.items()}
+    keys = {k: n for k, n in names.items() if layout.step(k) is None and n not in there}
+    edges = {
+        key: {k: keys.get(str(v), v) if k in _STEP_ENDS else v for k, v in fields.items()}
+        for key, fields in patch.edges.items()
+    }
+    jobs = {keys.get(key, key): fields for key, fields in patch.jobs.items()}
+    return replace(patch, jobs=jobs, edges=edges)
+
+
+def _goes_by_name(placed: Placed[Step]) -> bool:
+    """Whether a step's key is its name: an item of a list that has no `id`."""
+    return placed.entry is None and bool(placed.mapping and text_of(placed.mapping, "id") is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +186,7 @@ class _Planner:
     def _key_of_renamed(self, old: Step, name: str) -> str:
         """The key stays, but for a step that has none: an item of a list that goes by its name."""
         placed = self.layout.step(old.key)
-        mapping = placed.mapping if placed else None
-        nameless = self.layout.form == "steps" and mapping and text_of(mapping, "id") is None
-        return name if nameless and name else old.key
+        return name if placed and _goes_by_name(placed) and name else old.key
 
     def _new_step(self, key: str, fields: Fields, there: list[str]) -> Step | None:
         touched = {e.get(end) for e in self.patch.edges.values() for end in _STEP_ENDS}
