@@ -6,7 +6,7 @@ The plan knows no form. It is made whole or not at all: what cannot be done is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
@@ -16,6 +16,7 @@ from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.patching.paths import plan_paths
 from global_chat.workflow.patching.planned import (
+    TEXTS,
     Findings,
     Plan,
     Planned,
@@ -29,6 +30,7 @@ from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, setting
 
 EMPTY_BODY = "// Add operations here\n"
 
+_MAPPINGS = frozenset({"webhook_response_config", KAFKA, "kafka"})
 #: Settings that mean something for one type of trigger only; they go when the type changes.
 _SETTINGS_OF = {
     "webhook": frozenset({"custom_path", "webhook_reply", "webhook_response_config"}),
@@ -49,12 +51,30 @@ def make_plan(
     An adaptor that is not known is a problem, or with `unknown_adaptors` a warning: a catalogue
     does not hold everything. Raises `PatchRejected`.
     """
+    if wrong := list(_wrong_types(patch)):
+        raise PatchRejected(*wrong)
     patch = _keyed_by_name(layout, _without_repeats(layout, patch))
     planner = _Planner(layout, patch, adaptors, Findings(), unknown_adaptors)
     plan = planner.plan()
     if planner.found.problems:
         raise PatchRejected(*planner.found.problems)
     return plan
+
+
+def _wrong_types(patch: Patch) -> Iterator[str]:
+    """Whatever has the wrong type, field by field."""
+    for what, parts in (("step", patch.jobs), ("trigger", patch.triggers), ("path", patch.edges)):
+        for key, fields in parts.items():
+            for name, value in fields.items():
+                type_, needed = str, "text"
+                if name == "enabled":
+                    type_, needed = bool, "true or false"
+                elif name in _MAPPINGS:
+                    type_, needed = dict, "a mapping"
+                elif name not in TEXTS:
+                    continue
+                if value is not None and not isinstance(value, type_):
+                    yield f"`{name}` of the {what} `{key[:80]}` must be {needed}."
 
 
 def _without_repeats(layout: Layout, patch: Patch) -> Patch:
@@ -293,6 +313,8 @@ class _Planner:
     ) -> Trigger:
         """What the patch makes of a trigger. Id and `enabled` stay whatever its type is."""
         fields = self.patch.triggers.get(given, {})
+        if fields.get("type", "") is None:
+            self.found.problems.append(f"The trigger `{given}` cannot be without a type.")
         type_ = str(fields.get("type") or old.type or "") or None
         cron = fields.get("cron_expression", old.cron_expression)
         if "".join(str(cron).split()) == "".join(str(old.cron_expression).split()):
