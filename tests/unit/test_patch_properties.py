@@ -107,7 +107,9 @@ def test_patching_back_gives_what_the_workflow_said_before(
     now, then = said(after), said(before)
     (old,), (new,) = before.triggers, after.triggers
     now["triggers"] = {old.key: now["triggers"][new.key]}
-    ends = {(e.source_trigger or e.source_step, e.target): e.key for e in (*before.edges, *after.edges)}
+    ends = {
+        (e.source_trigger or e.source_step, e.target): e.key for e in (*before.edges, *after.edges)
+    }
     back: dict[str, Any] = {"name": before.name}
     for section, parts in then.items():
         back[section] = {k: dict.fromkeys(now[section].get(k, {})) | f for k, f in parts.items()}
@@ -184,8 +186,17 @@ def untouched(of: Workflow, other: Workflow, change: Change) -> list[str]:
         *(name.removeprefix("jobs.") for name in change.remove),
     }
     mine, theirs = said(of), said(other)
-    paths = {k for k in {*mine["edges"], *theirs["edges"]} if mine["edges"].get(k) != theirs["edges"].get(k)}
-    sources = {(f.get("source_job") or f["source_trigger"]) for s in (mine, theirs) for k, f in s["edges"].items() if k in paths}
+    paths = {
+        k
+        for k in {*mine["edges"], *theirs["edges"]}
+        if mine["edges"].get(k) != theirs["edges"].get(k)
+    }
+    sources = {
+        (f.get("source_job") or f["source_trigger"])
+        for s in (mine, theirs)
+        for k, f in s["edges"].items()
+        if k in paths
+    }
     touched: set[int] = set()
     trigger = mine["triggers"] != theirs["triggers"]
     for step in layout.steps:
@@ -202,7 +213,11 @@ def untouched(of: Workflow, other: Workflow, change: Change) -> list[str]:
     kept = [line for number, line in enumerate(lines, 1) if number not in touched and line.strip()]
     heads = {"edges: {}": "edges:"} if not of.edges or not other.edges else {}
     renamed = {"start": of.start, "name": change.patch.get("name")}
-    return [heads.get(line, line) for line in kept if not any(v and line.strip().startswith(f"{k}: ") for k, v in renamed.items())]
+    return [
+        heads.get(line, line)
+        for line in kept
+        if not any(v and line.strip().startswith(f"{k}: ") for k, v in renamed.items())
+    ]
 
 
 def span(of: Workflow, placed: Any) -> set[int]:

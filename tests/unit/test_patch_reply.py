@@ -179,7 +179,23 @@ def test_a_huge_or_deep_or_endless_reply_is_refused_in_a_short_sentence(huge: st
 
 HOSTILE = (
     *("a: b", "it's", 'q"q', "*a", "&a", "<<", "a\nb", "a\r\nb", "\u2028", "\x85", "\ufeff", "🦠"),
-    *("- a", "? a", "#", "a #b", "{", "[", "!x", "%a", "@a", "`", "~", "null", "true", "1.0", "0x1"),
+    *(
+        "- a",
+        "? a",
+        "#",
+        "a #b",
+        "{",
+        "[",
+        "!x",
+        "%a",
+        "@a",
+        "`",
+        "~",
+        "null",
+        "true",
+        "1.0",
+        "0x1",
+    ),
     *("a->b", "->", "x" * 300, "\x07", "=", "e\u0301", "\u202e", "a\tb"),
 )
 
@@ -226,7 +242,8 @@ _VALUES: st.SearchStrategy[Any] = (
 )
 _PARTS = st.dictionaries(_KEYS, st.dictionaries(_FIELDS, _VALUES, max_size=5) | _VALUES, max_size=4)
 _REPLIES = st.fixed_dictionaries(
-    {}, optional={"name": _VALUES, "jobs": _PARTS, "triggers": _PARTS, "edges": _PARTS, "x": _VALUES}
+    {},
+    optional={"name": _VALUES, "jobs": _PARTS, "triggers": _PARTS, "edges": _PARTS, "x": _VALUES},
 )
 _REMOVE = st.lists(
     st.builds("{}.{}".format, st.sampled_from(["jobs", "triggers", "edges", "x"]), _KEYS)

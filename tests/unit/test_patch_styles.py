@@ -126,7 +126,12 @@ def test_json_stays_json() -> None:
 
 @pytest.mark.parametrize(
     "ending",
-    ["", "triggers:\nedges:\n", "triggers: {}\nedges: {}\n", "triggers: null   # none\nedges: []\n"],
+    [
+        "",
+        "triggers:\nedges:\n",
+        "triggers: {}\nedges: {}\n",
+        "triggers: null   # none\nedges: []\n",
+    ],
 )
 def test_sections_that_are_not_there_are_begun(ending: str) -> None:
     before = "name: Bare\njobs:\n  a:\n    name: A\n    body: x\n" + ending

@@ -177,9 +177,9 @@ steps:
 """
 
 #: What the CLI writes: every path says whether it is disabled.
-CLI = re.sub(
-    r"^( +)(condition: .*)$", r"\1disabled: false\n\1\2", APP, flags=re.MULTILINE
-).replace("schema_version: '4.0'", "options: {}")
+CLI = re.sub(r"^( +)(condition: .*)$", r"\1disabled: false\n\1\2", APP, flags=re.MULTILINE).replace(
+    "schema_version: '4.0'", "options: {}"
+)
 
 FLOW = """\
 {name: Flow, jobs: {a: {name: A, body: 'x();'}, b: {name: B, body: 'y();'}},

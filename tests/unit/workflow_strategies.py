@@ -200,7 +200,10 @@ def _jobs_lines(draw: st.DrawFn, style: Style, content: _Content, dialect: str) 
         lines += [f"{two}id: edge-{number}"] * style.ids
         source = f"source_job: {style.text(path.source)}" if path.source else ""
         lines += [two + (source or f"source_trigger: {content.trigger}")]
-        lines += [f"{two}target_job: {style.text(path.target)}", f"{two}condition_type: {path.kind}"]
+        lines += [
+            f"{two}target_job: {style.text(path.target)}",
+            f"{two}condition_type: {path.kind}",
+        ]
         if path.expression and draw(st.booleans()):
             lines += [f"{two}condition_expression: |", two + one + path.expression]
         elif path.expression:
@@ -378,9 +381,7 @@ def changes(draw: st.DrawFn, before: Workflow, most: int = 3) -> Change:
     return change
 
 
-def _extend(
-    draw: st.DrawFn, change: Change, before: Workflow, what: str, busy: set[str]
-) -> None:
+def _extend(draw: st.DrawFn, change: Change, before: Workflow, what: str, busy: set[str]) -> None:
     patch, after = change.patch, change.after
     edges = {f"{e.source_trigger or e.source_step}->{e.target}": e.key for e in before.edges}
     by_id = not _goes_by_names(before)
