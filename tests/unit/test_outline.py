@@ -33,7 +33,7 @@ jobs:
   listed: {name: Listed, body: [CANARY, CANARY]}
   other: {name: Other, expression: CANARY, notes: "CANARY\\nCANARY"}
 triggers:
-  kafka: {id: CANARY-2, type: kafka, kafka_configuration: {password: CANARY}, custom_path: CANARY}
+  kafka: {id: CANARY-2, type: kafka, kafka_configuration: {password: CANARY}, custom_path: visits}
 edges:
   kafka->plain: {id: CANARY-3, source_trigger: kafka, target_job: plain, condition_type: always}
 """
@@ -77,6 +77,37 @@ def test_the_outline_says_which_steps_have_code() -> None:
     lines = workflow.outline().splitlines()
     assert ["[has code]" in line for line in lines] == [True, False, False, False, True]
     assert ["[empty]" in line for line in lines] == [False, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "shown"),
+    [
+        ("type: webhook, enabled: true, webhook_reply: before_start", "webhook, on"),
+        ("type: webhook, webhook_reply: after_completion", "webhook, replies after_completion"),
+        (
+            "type: webhook, webhook_reply: after_completion, custom_path: 'a]b', enabled: false, "
+            "webhook_response_config: {success_code: 201, error_code: null}",
+            "webhook, replies after_completion, success_code 201, path a)b, off",
+        ),
+        (
+            "type: cron, cron_expression: 0 8 * * *, cron_cursor_job: take, enabled: true",
+            "cron 0 8 * * *, cursor take, on",
+        ),
+        ("type: cron, cron_cursor_job_id: '17'", "cron, cursor take"),
+        ("type: cron, cron_cursor_job_id: 3f0c-an-id", "cron"),
+        ("type: cron, webhook_reply: custom, custom_path: a", "cron"),
+        (
+            "type: kafka, kafka_configuration: {hosts: [h], topics: [a, b], password: CANARY}",
+            "kafka, topics a b",
+        ),
+    ],
+)
+def test_settings_that_say_what_a_trigger_does_are_in_the_outline(trigger: str, shown: str) -> None:
+    workflow = Workflow.read(
+        f"name: W\njobs: {{take: {{id: '17', name: Take}}}}\ntriggers: {{t: {{{trigger}}}}}\n"
+        "edges: {t->take: {source_trigger: t, target_job: take, condition_type: always}}"
+    )
+    assert f"trigger t [{shown}] -> take" in workflow.outline().splitlines()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -194,7 +194,7 @@ def _after_calls(situation: Situation, voice: Voice) -> Move:
     """Starter code for the steps of a new workflow, when code was asked for; else the answer."""
     structure = situation.ran("call_workflow_agent")
     coded = situation.ran("call_job_code_agent")
-    built = [r for r in structure if "\n\nDone:" in r.result and not situation.outline.steps]
+    built = [r for r in structure if r.result.startswith("Done:") and not situation.outline.steps]
     plain = folded(composed(situation.content))
     if built and not coded and wants_code(plain) and situation.tools_allowed:
         steps = read_outline(built[-1].result).steps
@@ -210,10 +210,9 @@ def _answer(situation: Situation, voice: Voice) -> str:
     for run in situation.runs:
         if run.name not in ("call_workflow_agent", "call_job_code_agent"):
             continue
-        text = re.split(r"\n\n(?:Done:|The workflow is as it was|The code of )", run.result)[
-            0
-        ].strip()
-        if run.failed and text.startswith("Nothing was done"):
+        done, _, text = run.result.partition("\n\nIts answer: ")
+        text = text.strip() or done
+        if run.failed:
             text = voice.cannot("needs_code")
         if run.name == "call_job_code_agent":
             key = str(run.arguments.get("job_key"))

@@ -8,9 +8,9 @@ import yaml
 
 from global_chat.contract.errors import TurnError
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.parts import Page
 from global_chat.workflow.patch import PatchRejected
 from global_chat.workflow.patching.reply import read_patch
-from global_chat.workflow.parts import Page
 
 from ..language.masking import mask
 from ..language.saying import Voice

@@ -6,6 +6,7 @@ too: parts that equal the document's are no change.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,12 @@ MAX_CHARACTERS = 2_000_000
 MAX_NEW = 1_000
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+-]*)[ \t]*\r?$", re.MULTILINE)
+#: A value that models forget to quote, so that the YAML does not parse.
+_UNQUOTED = re.compile(
+    r"^([ \t]*(?:name|adaptor|condition_expression|condition_label):[ \t]+)"
+    r"([^\s'\"|>\[{#].*?)[ \t]*$",
+    re.MULTILINE,
+)
 _FIRST_KEY = re.compile(r"^(?:name|jobs|triggers|edges)[ \t]*:", re.MULTILINE)
 _SECTIONS = ("jobs", "triggers", "edges")
 _WHAT = {"jobs": "step", "triggers": "trigger", "edges": "path"}
@@ -114,7 +121,8 @@ def _composed(reply: str) -> tuple[Source, Mapping]:
 
 
 def _candidates(reply: str) -> Iterator[str]:
-    """What the YAML may be: all of the reply, what a fence holds, or what follows some prose."""
+    """What the YAML may be: all of the reply, what a fence holds, what follows some prose, or the
+    reply with quotes around what needs them."""
     yield reply
     first, fence = _FIRST_KEY.search(reply), _FENCE.search(reply)
     if first and first.start() and (fence is None or first.start() < fence.start()):
@@ -122,6 +130,7 @@ def _candidates(reply: str) -> Iterator[str]:
     for text in _fenced(reply):
         if _FIRST_KEY.search(text):
             yield text
+    yield _UNQUOTED.sub(lambda found: f"{found[1]}{json.dumps(found[2])}", reply)
 
 
 def _fenced(reply: str) -> Iterator[str]:
