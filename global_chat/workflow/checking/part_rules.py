@@ -14,7 +14,7 @@ from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
 from global_chat.workflow.parts import Problem, Trigger
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Mapping, bool_of, find, text_of_key, value_of
+from global_chat.yaml.nodes import Mapping, bool_of, find, text_of_key, value_of
 
 #: What the app takes as the name of a step: at most so many characters, and no others.
 MAX_NAME = 100

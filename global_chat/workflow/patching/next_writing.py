@@ -11,8 +11,8 @@ from global_chat.workflow.patching.node_edits import NodeEdits
 from global_chat.workflow.patching.part_writing import put
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
+from global_chat.yaml.writing import Data
 
 _EDGE = ("condition", "expression", "label", "condition_label", "disabled", "enabled", "openfn")
 

@@ -13,12 +13,20 @@ from collections.abc import Iterator
 
 from global_chat.workflow.patching.line_spans import apart, below_comments, lines_of
 from global_chat.workflow.patching.neighbour_style import NeighbourStyle
-from global_chat.workflow.reading import yaml_text
-from global_chat.workflow.reading.node_walks import inside, last_scalar
-from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from global_chat.workflow.reading.source import Source, Splice
-from global_chat.workflow.reading.yaml_text import Data
-from global_chat.workflow.stitching.block_scalars import header_span
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.block_scalars import header_span
+from global_chat.yaml.nodes import (
+    Alias,
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    inside,
+    last_scalar,
+)
+from global_chat.yaml.source import Source, Splice
+from global_chat.yaml.writing import Data
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*[ \t]+)*")
 

@@ -11,9 +11,14 @@ from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner, step_fields, trigger_fields
+from global_chat.workflow.drafting import (
+    edge_fields,
+    placeholder_owner,
+    step_fields,
+    trigger_fields,
+)
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.paths import plan_paths
 from global_chat.workflow.patching.planned import (
     TEXTS,
@@ -25,8 +30,8 @@ from global_chat.workflow.patching.planned import (
     not_there,
 )
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import text_of
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
+from global_chat.yaml.nodes import Value, text_of
 
 EMPTY_BODY = "// Add operations here\n"
 
@@ -66,7 +71,8 @@ def _wrong_types(patch: Patch) -> Iterator[str]:
     for what, parts in (("step", patch.jobs), ("trigger", patch.triggers), ("path", patch.edges)):
         for key, fields in parts.items():
             for name, value in fields.items():
-                type_, needed = str, "text"
+                type_: type = str
+                needed = "text"
                 if name == "enabled":
                     type_, needed = bool, "true or false"
                 elif name in _MAPPINGS:

@@ -21,18 +21,19 @@ from global_chat.workflow.drafting import (
     trigger_fields,
 )
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.planned import TEXTS
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import (
     Entry,
     Mapping,
     Node,
     Scalar,
+    Value,
     data_of,
     resolve,
 )
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow

@@ -14,10 +14,10 @@ from global_chat.workflow.patching.plan import EMPTY_BODY
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Mapping, entries_of, find, resolve, text_of, value_of
-from global_chat.workflow.reading.nodes import Sequence as ListNode
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, placed_settings
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml.nodes import Mapping, entries_of, find, resolve, text_of, value_of
+from global_chat.yaml.nodes import Sequence as ListNode
+from global_chat.yaml.writing import Data
 
 _STEP = ("id", "name", "adaptor", "adaptors", "expression", "configuration", "openfn", "next")
 _CRON = ("cron", "cron_expression")

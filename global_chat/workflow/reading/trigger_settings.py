@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, Scalar, data_of, entries_of, resolve
+from global_chat.yaml.nodes import Entry, Mapping, Scalar, Value, data_of, entries_of, resolve
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"

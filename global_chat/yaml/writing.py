@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from global_chat.workflow.patch import Value
+from global_chat.yaml.nodes import Value
 
 Data: TypeAlias = Value
 
