@@ -38,8 +38,8 @@ class PatchRejected(Exception):
     """A patch that cannot be applied; nothing was changed.
 
     `problems` are sentences that name the part and say what to do. They are in the patch's terms:
-    for a model to correct by, or for an engineer. There are `MAX_PROBLEMS` of them at most, and none
-    is longer than `MAX_SENTENCE` characters.
+    for a model to correct by, or for an engineer. There are at most `MAX_PROBLEMS` of them, none
+    longer than `MAX_SENTENCE` characters.
     """
 
     MAX_PROBLEMS = 20

@@ -42,6 +42,10 @@ _CONDITIONS = st.sampled_from(["always", "on_job_success", "on_job_failure", "js
 _EXPRESSIONS = st.sampled_from(
     ["state.data.length > 0", "!state.errors && state.x", "state.a === 'b: c' # d"]
 )
+#: What a patch may set: one expression of JavaScript.
+_NEW_EXPRESSIONS = st.sampled_from(
+    ["state.data.n > 9", "!state.errors && state.x", "state.a === 'b: c #d'"]
+)
 _COMMENTS = st.sampled_from([[], [], [], ["# note"], ["", "# ---- part: two ----"], ["# a: b"]])
 _DIALECTS = ("jobs", "jobs", "openfn", "openfn", "app", "cli")
 
@@ -140,11 +144,14 @@ class _Content:
 
 
 @st.composite
-def documents(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> Drawn:
+def documents(
+    draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES, *, settings: bool = True
+) -> Drawn:
     """A workflow of one to five steps in a chain, in any form, with styles and comments."""
     style = draw(_STYLES)
     dialect = draw(st.sampled_from(_DIALECTS))
     content = _content(draw, names)
+    content.settings = content.settings if settings else {}
     write = _jobs_lines if dialect == "jobs" else _steps_lines
     lines = write(draw, style, content, dialect)
     page = None
@@ -436,7 +443,7 @@ def _extend(draw: st.DrawFn, change: Change, before: Workflow, what: str, busy: 
             kind = draw(_CONDITIONS)
             fields = {"condition_type": kind, "condition_expression": None}
             if kind == "js_expression":
-                fields["condition_expression"] = draw(_EXPRESSIONS)
+                fields["condition_expression"] = draw(_NEW_EXPRESSIONS)
         _set(patch, after, "edges", path, fields, edges[path])
 
 

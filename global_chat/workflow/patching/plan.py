@@ -370,10 +370,9 @@ class _Planner:
         if not isinstance(cursor, str):
             return
         now = {p.old.key: p.new.key for p in steps if p.old}
-        names = {p.new.name: p.new.key for p in steps}
-        keys = {p.new.key for p in steps}
-        if cursor in now or cursor in keys or cursor in names:
-            settings[CURSOR] = now.get(cursor, cursor if cursor in keys else names[cursor])
+        keys = {p.new.name: p.new.key for p in steps} | {p.new.key: p.new.key for p in steps} | now
+        if cursor in keys:
+            settings[CURSOR] = keys[cursor]
         elif cursor in {p.part.key for p in self.layout.steps}:
             del settings[CURSOR]
             self.found.warnings.append(

@@ -169,7 +169,9 @@ def _write_extra(
     own = mapping.own.get("openfn")
     if not values:
         return
-    if extra is None:
+    if extra is None and own:
+        edits.set_value(mapping, own, without_nulls(values))
+    elif extra is None:
         last = [e for e in mapping.entries if e is not mapping.own.get("next")][-1]
         edits.add(mapping, "openfn", without_nulls(values), last)
     elif own and own.value is extra:
