@@ -31,6 +31,7 @@ from global_chat.yaml.nodes import (
     Scalar,
     Value,
     data_of,
+    entries_of,
     resolve,
 )
 from global_chat.yaml.source import Source
@@ -217,7 +218,7 @@ class _Reading:
                 self.problems.append(f"A key under `{section}` must be text.")
             elif isinstance(fields, Mapping):
                 what = f"the {_WHAT[section]} `{name[:80]}`"
-                yield name, {k: self._value(k, e, what) for k, e in fields.own.items() if k != "<<"}
+                yield name, {k: self._value(k, e, what) for k, e in entries_of(fields).items()}
             else:
                 self.problems.append(
                     f"`{section}.{name[:80]}` must be a mapping of fields to values. To take the "

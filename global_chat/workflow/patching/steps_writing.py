@@ -51,7 +51,8 @@ class Dialect:
             lists_adaptors=listed > single,
             in_openfn=_settings_in_openfn(layout, triggers, steps),
             cron_key="cron_expression" if "cron_expression" in keys - {"cron"} else "cron",
-            names_triggers=bool(triggers) and all(text_of(m, "name") for m in triggers),
+            names_triggers=all(text_of(m, "name") for m in triggers)
+            and (bool(triggers) or "schema_version" in layout.root.own),
             without_ids=bool(steps) and not any(find(m, "id") for m in steps),
         )
 

@@ -114,6 +114,12 @@ def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
     return found | ({KAFKA: kafka} if kafka else {})
 
 
+def secrets_in(given: abc.Mapping[str, Value]) -> list[str]:
+    """The keys among those of a trigger, and of its Kafka settings, that hold secrets."""
+    every = [given, *(value for value in given.values() if isinstance(value, dict))]
+    return [key for keys in every for key, value in keys.items() if value and is_secret(key, value)]
+
+
 def is_secret(key: str, value: Value) -> bool:
     """Whether `value` under `key` is nobody's to see. `sasl` may name a mechanism, which is no
     secret, or hold user and password, which is one."""
