@@ -17,8 +17,8 @@ from global_chat.contract.errors import (
     TurnError,
 )
 from global_chat.contract.events import Emit, ModelCallEnded, ModelCallStarted
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
 from global_chat.model.seam import Message, Model, ModelRequest, Reply, Restarted, TextPiece
 
 from .knowledge import Knowledge, NoKnowledge

@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import dotted, in_words
+from global_chat.contract.errors import BadRequest, dotted, in_words
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text

@@ -17,10 +17,9 @@ from pydantic import (
 )
 
 from .attachments import Attachment, as_text
-from .characters import whole_value
-from .errors import BadRequest
-from .faults import Location, dotted, in_words
+from .errors import BadRequest, Location, dotted, in_words
 from .response import HistoryEntry
+from .texts import replace_lone_surrogates_in
 
 
 def _history_text(content: Any) -> Any:
@@ -42,7 +41,7 @@ class _Input(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _clean(cls, data: Any) -> Any:
-        data = whole_value(data)
+        data = replace_lone_surrogates_in(data)
         if not isinstance(data, dict):
             return data
         return {key: value for key, value in data.items() if value is not None}

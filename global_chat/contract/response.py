@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .names import AgentName
-from .usage import Usage
+from .names import AgentName, Usage
 
 
 class _Part(BaseModel):

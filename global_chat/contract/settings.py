@@ -23,9 +23,12 @@ class AgentSettings(_Settings):
 class RouterSettings(AgentSettings):
     """The router's model; with `backend` offline the embedded one decides in front of live agents.
 
-    `threshold` is the chance of being right, 0 to 1, under which the live model is asked after all.
+    A direct route with a confidence below `least_confidence` goes to the planner instead, which can
+    look before it acts. `threshold` is the chance of being right, 0 to 1, below which the embedded
+    router asks the live model after all.
     """
 
+    least_confidence: int = Field(default=3, ge=1, le=5)
     backend: Literal["anthropic", "offline"] = "anthropic"
     threshold: float = Field(default=0.8, ge=0, le=1)
 

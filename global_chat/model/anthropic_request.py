@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from global_chat.contract.characters import whole_value
+from global_chat.contract.texts import replace_lone_surrogates_in
 
 from .seam import Block, Message, ModelRequest, SystemPart, Tool
 
@@ -85,7 +85,7 @@ def wire_body(request: ModelRequest, without: frozenset[str] = frozenset()) -> B
     parts = _system(system, 0 if "part_cache" in without else marks)
     if parts:
         body["system"] = parts
-    cleaned: Body = whole_value(body)
+    cleaned: Body = replace_lone_surrogates_in(body)
     return cleaned
 
 

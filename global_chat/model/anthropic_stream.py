@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from global_chat.contract.characters import Joiner, whole_value
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
+from global_chat.contract.texts import PieceJoiner, replace_lone_surrogates_in
 
 from .seam import Block, Reply, TextPiece
 
@@ -29,7 +29,7 @@ class ReplyBuilder:
         self._model = model
         self._blocks: list[Block] = []
         self._places: dict[int, int] = {}
-        self._joiners: dict[int, Joiner] = {}
+        self._joiners: dict[int, PieceJoiner] = {}
         self._raw_inputs: dict[int, list[str]] = {}
         self._stop_reason: str | None = None
         self._counts: dict[str, int] = {}
@@ -66,7 +66,7 @@ class ReplyBuilder:
             last = place == len(self._blocks) - 1
             cut = last and self._stop_reason in CUTTING
             self._blocks[place].update(_tool_input("".join(pieces), cut))
-        content = tuple(whole_value(block) for block in self._blocks)
+        content = tuple(replace_lone_surrogates_in(block) for block in self._blocks)
         return Reply(content, self._stop_reason, self.usage, self._model)
 
     def _count(self, usage: Any) -> None:
@@ -113,7 +113,7 @@ class ReplyBuilder:
         return self._show(place, joiner.rest()) if place is not None and joiner else None
 
     def _write(self, place: int, text: str) -> TextPiece | None:
-        return self._show(place, self._joiners.setdefault(place, Joiner()).join(text))
+        return self._show(place, self._joiners.setdefault(place, PieceJoiner()).join(text))
 
     def _show(self, place: int, text: str) -> TextPiece | None:
         if not text:

@@ -17,7 +17,7 @@ from typing import Any
 import anthropic
 
 from global_chat.contract.errors import ProviderError
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 
 from .anthropic_errors import Call, turn_error
 from .anthropic_request import wire_body

@@ -12,10 +12,9 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
-from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import ServiceError, TurnError
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
+from global_chat.contract.texts import replace_lone_surrogates_in
 
 from .request_texts import Part, texts_of
 from .seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
@@ -80,7 +79,7 @@ class Recording:
             ]
             if turns:
                 script[agent] = turns
-        cleaned: dict[str, Any] = whole_value(script)
+        cleaned: dict[str, Any] = replace_lone_surrogates_in(script)
         return cleaned
 
     def as_yaml(self) -> str:

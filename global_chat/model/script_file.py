@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import dotted, in_words
+from global_chat.contract.errors import BadRequest, dotted, in_words
 
 from .script import Script
 

@@ -9,8 +9,7 @@ from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 from global_chat.contract.errors import ScriptMismatch, ServiceError, TurnError
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 
 from .failures import Said, failure
 from .request_texts import Part, texts_of

@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 Block = dict[str, Any]
 

@@ -11,8 +11,7 @@ from global_chat.contract.events import (
     Warned,
     WorkflowChanged,
 )
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 
 class Tally:

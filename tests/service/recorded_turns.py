@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 from global_chat.contract.errors import TurnError
 from global_chat.contract.events import Event
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.contract.settings import PlannerSettings, RetrySettings, Settings
-from global_chat.contract.usage import Usage
 from global_chat.model.retry import Retrying
 from global_chat.model.script_file import script_from
 from global_chat.model.scripted import ScriptedModel

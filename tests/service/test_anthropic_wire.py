@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.model.anthropic_stream import RAW_INPUT
 from global_chat.model.seam import Message, ModelRequest, SystemPart, TextPiece, Tool
 from tests.service.answers import Answer, json_text, text, tool_use

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.contract.characters import Joiner, whole
+from global_chat.contract.texts import PieceJoiner, replace_lone_surrogates
 from global_chat.model.anthropic_request import wire_body
 from global_chat.model.seam import Message, ModelRequest, SystemPart
 
@@ -31,7 +31,7 @@ def shown(content: str | tuple[dict[str, Any], ...] | list[dict[str, Any]]) -> l
     """The texts of a message that are not blank, as they can be sent."""
     if isinstance(content, str):
         content = ({"text": content},)
-    return [whole(block["text"]) for block in content if block["text"].strip()]
+    return [replace_lone_surrogates(block["text"]) for block in content if block["text"].strip()]
 
 
 @given(conversation=st.lists(messages, max_size=6), system=st.lists(texts, max_size=3))
@@ -49,7 +49,7 @@ def test_any_conversation_becomes_a_valid_one_that_lacks_nothing(
     assert sent[len(sent) - len(wanted) :] == wanted
     assert len(sent) - len(wanted) <= 1
     assert [part["text"] for part in body.get("system", [])] == [
-        whole(text) for text in system if text.strip()
+        replace_lone_surrogates(text) for text in system if text.strip()
     ]
     blank = [b for m in body["messages"] for b in m["content"] if isinstance(b, dict)]
     assert all(block["text"].strip() for block in blank)
@@ -58,9 +58,9 @@ def test_any_conversation_becomes_a_valid_one_that_lacks_nothing(
 @given(text=texts, cuts=st.lists(st.integers(0, 12), max_size=4))
 def test_pieces_join_to_the_text_wherever_it_was_cut(text: str, cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(text)]
-    joiner = Joiner()
+    joiner = PieceJoiner()
     pieces = [joiner.join(text[a:b]) for a, b in itertools.pairwise(edges)]
-    assert "".join([*pieces, joiner.rest()]) == whole(text)
+    assert "".join([*pieces, joiner.rest()]) == replace_lone_surrogates(text)
     for piece in pieces:
         piece.encode()
 

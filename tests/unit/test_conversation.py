@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from global_chat.agents.asking import as_message
 from global_chat.agents.conversation import OPENING, messages
 from global_chat.agents.tool_results import ToolOutcome, results
+from global_chat.contract.names import Usage
 from global_chat.contract.response import HistoryEntry
-from global_chat.contract.usage import Usage
 from global_chat.model.seam import Block, Message, Reply
 
 pytestmark = pytest.mark.unit

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from global_chat.contract import errors
 from global_chat.contract.errors import TurnError
-from global_chat.contract.names import AGENT_NAMES
+from global_chat.contract.names import AGENT_NAMES, Usage
 from global_chat.contract.settings import RetrySettings
-from global_chat.contract.usage import Usage
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.script_file import parse_script

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from global_chat.contract import errors
 from global_chat.contract.errors import BadRequest, ScriptMismatch, TurnError
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.model.script_file import parse_script, script_from
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import (
