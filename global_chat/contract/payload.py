@@ -100,10 +100,15 @@ class _Conversation(_Input):
 
     @property
     def turns(self) -> tuple[HistoryEntry, ...]:
-        """The history without blank turns, which no provider accepts."""
+        """The history as every agent reads it: without blank turns, which no provider accepts."""
         return tuple(
             HistoryEntry(role=t.role, content=t.content) for t in self.history if t.content.strip()
         )
+
+    def history_with(self, answer: str) -> list[HistoryEntry]:
+        """The history plus this exchange, the user's turn exactly as typed."""
+        asked = HistoryEntry(role="user", content=self.content)
+        return [*self.turns, asked, HistoryEntry(role="assistant", content=answer)]
 
 
 class Payload(_Conversation):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from global_chat.contract.errors import AuthError, BadRequest, TurnError
 
-from .anthropic_stream import ReplyBuilder
+from .anthropic_messages import ReplyBuilder
 from .seam import ModelEvent, ModelRequest
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import anthropic
 from global_chat.contract.errors import ProviderError
 from global_chat.contract.names import Usage
 
-from .anthropic_errors import Call, turn_error
-from .anthropic_request import wire_body
-from .failures import Said, failure
+from .anthropic_connection import Call, turn_error
+from .anthropic_messages import wire_body
+from .failures import Refusal, failure
 from .seam import ModelEvent, ModelRequest, Reply
 
 #: The API takes a hundred thousand requests in a batch; smaller batches end sooner.
@@ -138,8 +138,8 @@ def _answer(call: _Waiting, result: Any) -> None:
         )
     elif result.type == "errored":
         error = result.error.error
-        said = Said(call.request.model, type=error.type, message=error.message)
-        call.reply.set_exception(failure(said))
+        refusal = Refusal(call.request.model, type=error.type, message=error.message)
+        call.reply.set_exception(failure(refusal))
     else:
         why = f"The batch was {result.type} before this call was answered. Run it again."
         call.reply.set_exception(ProviderError(why))

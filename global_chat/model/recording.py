@@ -16,8 +16,7 @@ from global_chat.contract.errors import ServiceError, TurnError
 from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 from global_chat.contract.texts import replace_lone_surrogates_in
 
-from .request_texts import Part, texts_of
-from .seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
+from .seam import Model, ModelEvent, ModelRequest, Part, Reply, TextPiece, texts_of
 from .secrets import REMOVED, scrub, scrub_value
 
 #: The length of a text that picks out a call, in characters.

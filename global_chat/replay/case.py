@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
 from global_chat.contract.settings import Settings
-from global_chat.model.script import Script
+from global_chat.model.scripted import Script
 
 
 class _Entry(BaseModel):

@@ -60,9 +60,7 @@ def test_a_type_that_is_added_to_the_mapping_is_rendered_in_its_own_block(
     monkeypatch.setitem(FIELD_OF_TYPE, "browser_console", "console")
     given_ = [Attachment("browser_console", "TypeError"), Attachment("log", "l")]
     assert without_field(given_) == ()
-    assert render(given_) == (
-        "<run_logs>\nl\n</run_logs>\n\n<console>\nTypeError\n</console>"
-    )
+    assert render(given_) == ("<run_logs>\nl\n</run_logs>\n\n<console>\nTypeError\n</console>")
 
 
 def test_a_field_with_one_source_is_not_labelled() -> None:

@@ -16,8 +16,7 @@ from global_chat.contract.names import AGENT_NAMES, Usage
 from global_chat.contract.settings import RetrySettings
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
-from global_chat.model.script_file import parse_script
-from global_chat.model.scripted import ScriptedModel
+from global_chat.model.scripted import ScriptedModel, parse_script
 from global_chat.model.seam import (
     Message,
     ModelEvent,
