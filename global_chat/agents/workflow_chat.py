@@ -91,12 +91,17 @@ async def answer(
         for warning in outcome.warnings:
             context.emit(Warned(warning))
         return outcome
-    failure = InvalidOutput(
+    raise _not_made(problems)
+
+
+def _not_made(problems: str) -> InvalidOutput:
+    """The error in the user's terms, with the problems as a note for a planner."""
+    error = InvalidOutput(
         "The change could not be made: the model's answer did not fit the workflow, twice. The "
         "workflow is as it was. Try again, or name the steps and say what should happen to each."
     )
-    failure.add_note(problems)  # for a planner, which can ask in another way
-    raise failure
+    error.add_note(problems)
+    return error
 
 
 class _Attempt:

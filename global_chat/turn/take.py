@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from global_chat.agents import job_chat, planner, router, workflow_chat
 from global_chat.agents.context import Handover, Services, Task, show
-from global_chat.agents.work_done import changes_between, code_change
+from global_chat.agents.work_done import changes_between
 from global_chat.contract.attachments import check_size, without_field
 from global_chat.contract.events import (
     Changes,
@@ -21,7 +21,7 @@ from global_chat.contract.events import (
 from global_chat.contract.names import Destination, RouteReason
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload
 from global_chat.contract.response import Artifact, Response, ResponseMeta
-from global_chat.workflow.changes import changed_lines
+from global_chat.workflow.changes import changed_lines, code_change
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
 

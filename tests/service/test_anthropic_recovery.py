@@ -84,6 +84,14 @@ async def test_a_server_that_keeps_the_line_open_is_not_waited_for(
     assert reply.text == HELLO.content[0]["text"]
 
 
+async def test_the_next_call_uses_the_connection_again(messages_server: MessagesServer) -> None:
+    messages_server.add(HELLO, HELLO, HELLO)
+    async with asked(messages_server.url) as model:
+        for _ in range(3):
+            await reply_of(model, a_request())
+    assert len({received.port for received in messages_server.requests}) == 1
+
+
 async def test_calls_run_side_by_side(messages_server: MessagesServer) -> None:
     names = [f"step-{n}" for n in range(8)]
     messages_server.add(*(text(f"about {name}", contains=name) for name in names))

@@ -254,6 +254,19 @@ def test_code_and_prose_about_secrets_stay(text: str) -> None:
     assert scrub(text) == text
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "scrubbed"),
+    [
+        ("test", "the latest test of testing", f"the latest {REMOVED} of testing"),
+        ("ollama", "ollama/qwen, not ollama_2", f"{REMOVED}/qwen, not ollama_2"),
+        ("ok", "ok, it is ok", "ok, it is ok"),
+        ("long-secret", "xlong-secretx", f"x{REMOVED}x"),
+    ],
+)
+def test_a_short_key_goes_only_where_it_is_a_word(key: str, text: str, scrubbed: str) -> None:
+    assert scrub(text, (key,)) == scrubbed
+
+
 texts = st.text(
     st.one_of(
         st.sampled_from("\n\t\r :#-'\"|>{}[]&*!%@`\\\x00\x1b\x85\u2028\ufeff\ud83d🐱é0~"),
