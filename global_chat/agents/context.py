@@ -17,46 +17,34 @@ from global_chat.workflow.document import Workflow
 
 
 class Knowledge(Protocol):
-    """Documentation and the adaptor catalogue. Texts are ready to be shown to a model."""
+    """Documentation and the adaptor catalogue. Texts are ready to be shown to a model.
+
+    The methods here are those of a knowledge with nothing in it.
+    """
 
     def adaptor_lines(self) -> str:
         """The catalogue as short lines for the workflow agent; empty when there is none."""
-        ...
-
-    def adaptor_versions(self) -> Mapping[str, Collection[str]]:
-        """Known versions by package name; empty means that nothing is known."""
-        ...
-
-    async def adaptor_docs(self, specifier: str, request: str) -> str:
-        """What `specifier` (`@openfn/language-http@7.3.2`) offers, for the `<adaptor>` block."""
-        ...
-
-    async def search(self, query: str) -> str:
-        """Passages that answer `query`, with titles and sources."""
-        ...
-
-    def notes(self) -> tuple[str, ...]:
-        """What the trace should say about the look-ups of this turn, such as docs not found."""
-        ...
-
-
-class NoKnowledge:
-    """A knowledge with nothing in it: it says so, and only names the adaptor in use."""
-
-    def adaptor_lines(self) -> str:
         return ""
 
     def adaptor_versions(self) -> Mapping[str, Collection[str]]:
+        """Known versions by package name; empty means that nothing is known."""
         return {}
 
     async def adaptor_docs(self, specifier: str, request: str) -> str:  # noqa: ARG002
+        """What `specifier` (`@openfn/language-http@7.3.2`) offers, for the `<adaptor>` block."""
         return specifier
 
     async def search(self, query: str) -> str:  # noqa: ARG002
+        """Passages that answer `query`, with titles and sources."""
         return "No documentation is indexed yet. Answer from what you know, and say so."
 
     def notes(self) -> tuple[str, ...]:
+        """What the trace should say about the look-ups of this turn, such as docs not found."""
         return ()
+
+
+class NoKnowledge(Knowledge):
+    """A knowledge with nothing in it: it says so, and only names the adaptor in use."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,8 @@ async def ask(
     """One complete reply to `request`; a paused one is continued.
 
     Raises a `TurnError`: the model's own, or `OutputTruncated`, `PromptTooLong` or `Refused` when
-    the reply stopped for such a reason. A reply that was cut off is never returned. Usage is told
-    by the events alone: one `ModelCallEnded` an attempt.
+    the reply stopped for such a reason. A reply that was cut off is never returned. Usage is in
+    the events alone, one `ModelCallEnded` an attempt.
     """
     content: tuple[Block, ...] = ()
     asked, pauses = request, 0

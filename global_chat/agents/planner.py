@@ -68,7 +68,7 @@ async def answer(context: TurnContext, task: Task, finding: str = "") -> Planner
 
     `finding` is what the agent found that was asked first and could not finish. Text before tool
     calls is shown as it comes; the answer is the last round's text. Raises a `TurnError` when a
-    call of the planner's own fails; work that was finished by then was told by `WorkflowChanged`.
+    call of the planner's own fails; `WorkflowChanged` has told of work that was finished by then.
     """
     context.emit(AgentInvoked("planner"))
     context.emit(Status("Planning"))

@@ -56,7 +56,7 @@ class Route:
 async def decide(context: TurnContext, task: Task) -> Route:
     """The router's decision. A reply that cannot be used means the planner, with confidence 1.
 
-    Raises a `TurnError` when the call itself fails: a wrong key or a rate limit is no guess.
+    Raises a `TurnError` when the call itself fails: a wrong key or a rate limit is an error.
     """
     context.emit(AgentInvoked("router"))
     context.emit(Status("Reading the request"))

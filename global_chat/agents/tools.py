@@ -125,7 +125,7 @@ PLANNER_TOOLS = (CALL_WORKFLOW_AGENT, CALL_JOB_CODE_AGENT, SEARCH_DOCUMENTATION,
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Providers refuse a message of blanks, so the planner hears of one before it is sent.
+#: Providers refuse a message of blanks, so such a call is refused before it is sent.
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -159,7 +159,7 @@ class InspectCall(_ToolInput):
 class WorkflowCall(_ToolInput):
     """Input of `call_workflow_agent`. Naming no attachments passes none on.
 
-    Models also write one name bare, and null for none; the reading takes both as they are meant.
+    Models also write one name without a list, and null for none; both are accepted.
     """
 
     message: Words

@@ -26,7 +26,7 @@
     └── InternalError       a bug in this program    exit 1   500 INTERNAL
 
 Codes, type names and exit codes are a promise to scripts; README.md lists the exit codes.
-Below the tree, Pydantic's findings are put into words for whoever wrote the data.
+Below the tree stand the words for Pydantic's findings in data that a user wrote.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class RouterSettings(AgentSettings):
 
 
 class RetrySettings(_Settings):
-    """How often a failed model call is tried again, and how long it is waited for, in seconds."""
+    """How often a failed model call is tried, and how long the pauses between are, in seconds."""
 
     attempts: int = Field(default=3, ge=1)
     first_wait: float = Field(default=0.5, ge=0)
@@ -48,7 +48,7 @@ class PlannerSettings(_Settings):
 
 
 class Settings(_Settings):
-    """Everything. Models: a small one routes, a middle one edits, a large one plans."""
+    """All settings. A small model routes, a middle one edits, a large one plans."""
 
     router: RouterSettings = RouterSettings(model="claude-haiku-5-5", max_tokens=256)
     workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)

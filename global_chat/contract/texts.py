@@ -1,4 +1,4 @@
-"""Small work on texts that several rooms need, said once: surrogates, fences, one line, length."""
+"""Functions on texts that several rooms need: fences, one line, length, lone surrogates."""
 
 from __future__ import annotations
 

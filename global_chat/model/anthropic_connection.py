@@ -1,6 +1,6 @@
 """The wire to a Messages API server, through the official SDK: a request out, its events back.
 
-Whatever the SDK or the connection below it raises becomes an error of our tree here. Imports the
+Whatever the SDK or the connection below it raises becomes a `TurnError` here. Imports the
 SDK, which takes over a second: whoever imports this module does so late.
 """
 
@@ -137,7 +137,7 @@ class Connection:
 
 @contextmanager
 def _failures_of(call: Call) -> Iterator[None]:
-    """Turn what the SDK and the layers below raise into our errors."""
+    """Raise a `TurnError` for what the SDK and the layers below it raise."""
     try:
         yield
     except Exception as error:
@@ -179,7 +179,7 @@ class Call:
 
 
 def turn_error(error: Exception, call: Call) -> TurnError | None:
-    """The error of our tree for whatever a call can end in; None for a bug in this program."""
+    """The `TurnError` for whatever a call can end in; None for a bug in this program."""
     match error:
         case TimeoutError():
             return _timed_out(call)
@@ -193,7 +193,7 @@ def turn_error(error: Exception, call: Call) -> TurnError | None:
             )
         case UnicodeEncodeError():
             return BadRequest(
-                "The request cannot be sent: a header holds a character that no header may hold. "
+                "The request cannot be sent: a header holds a character that headers cannot hold. "
                 "Correct ANTHROPIC_CUSTOM_HEADERS."
             )
         case ValueError() | RecursionError() | anthropic.APIResponseValidationError():

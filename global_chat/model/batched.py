@@ -60,7 +60,7 @@ class BatchedModel:
         )
 
     async def aclose(self) -> None:
-        """Give up what is under way, batches at the provider included, and close connections."""
+        """Cancel what is under way, batches at the provider included, and close connections."""
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
@@ -123,7 +123,7 @@ def _params(request: ModelRequest) -> dict[str, Any]:
 
 
 def _answer(call: _Waiting, result: Any) -> None:
-    """Hand a result to whoever waits for it."""
+    """Set the result of one call: a reply or an error."""
     if call.reply.done():
         return
     if result.type == "succeeded":

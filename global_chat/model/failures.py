@@ -1,4 +1,4 @@
-"""A provider's refusal as an error of our tree. One table for every route.
+"""A provider's refusal as a `TurnError`. One table for every route.
 
 The error type that the provider names says more than the status: an `overloaded_error` is an
 overload whether it came as 529, as 500 or in the middle of a stream that a 200 had opened. The
@@ -81,7 +81,7 @@ class Refusal:
 
 
 def failure(refusal: Refusal) -> TurnError:
-    """The error of our tree for a provider's refusal, with a sentence that says what to do."""
+    """The `TurnError` for a refusal, with a sentence that says what to do."""
     kind = _kind(refusal)
     message = _SENTENCES[kind](refusal)
     details: dict[str, Any] = {"status": refusal.status, "request_id": refusal.request_id}

@@ -1,4 +1,4 @@
-"""Writes down what a model answers, as a script that plays back the same."""
+"""Records what a model answers, as a script that plays back the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Call:
 
 
 class Recording:
-    """A model that keeps a script of what the model behind it says.
+    """A model that records the replies of the model behind it.
 
     `secrets` are texts to remove wherever they stand, such as the API key; whatever else looks
     like a secret is removed too. Inside of `Retrying` it writes down each attempt as a turn, broken
@@ -51,7 +51,7 @@ class Recording:
         self._known_marks: dict[str, tuple[str, ...]] = {}
 
     async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Stream what the model behind says, unchanged. A call that is abandoned is not kept."""
+        """Stream the events of the model behind, unchanged. An abandoned call is not recorded."""
         call = _Call(request.agent, texts_of(request))
         self._calls.append(call)
         seen = ""
@@ -91,7 +91,7 @@ class Recording:
         return written.getvalue()
 
     def _when(self, call: _Call, calls: list[_Call]) -> dict[str, Any]:
-        """What picks the call out from all others of its agent; from equal ones its place does."""
+        """The `when` that only this call of its agent fits; equal calls keep their order."""
         others = [other.texts for other in calls if other.texts != call.texts]
         for part in _SEARCHED:
             found = self._distinction(call.texts[part], [texts[part] for texts in others])
@@ -100,9 +100,9 @@ class Recording:
         return {}
 
     def _distinction(self, text: str, others: list[str]) -> dict[str, Any]:
-        """What this text holds, and if need be lacks, that sets it apart from each other one.
+        """What `text` contains, and if need be lacks, that distinguishes it from each of `others`.
 
-        One piece for all of them is best; nothing comes back when a text cannot be told apart.
+        One piece that does for all of them is best. Empty when no piece distinguishes it.
         """
         for mark in self._marks(text):
             if not any(mark in other for other in others):
@@ -122,7 +122,7 @@ class Recording:
         return {name: marks for name, marks in named.items() if marks}
 
     def _marks(self, text: str) -> tuple[str, ...]:
-        """Pieces of the text that hold no secret and no character that a file could not hold."""
+        """Pieces of the text without secrets and without characters that a file cannot hold."""
         if text not in self._known_marks:
             pieces = (
                 piece.strip()[:LONGEST_MARK].strip()
@@ -173,7 +173,7 @@ def _answer(content: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _text(text: str) -> dict[str, Any]:
-    """A text that is an object of JSON, and is written just so from its value, as that value."""
+    """`reply` when the text is exactly the compact JSON of an object, else `text`."""
     try:
         value = json.loads(text)
         same = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) == text
@@ -192,7 +192,7 @@ def _error(error: TurnError) -> dict[str, Any]:
 
 
 def _readable(value: Any) -> Any:
-    """The data with each text in the style of YAML that can hold it exactly and is read best."""
+    """The data with each text in the most readable YAML style that keeps it exactly."""
     if isinstance(value, dict):
         return {_styled(key): _readable(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -203,7 +203,7 @@ def _readable(value: Any) -> Any:
 
 
 def _styled(value: Any) -> Any:
-    """Only between double quotes can control characters be written as what they are."""
+    """The value, double-quoted when it holds control characters, which only that style escapes."""
     if isinstance(value, str) and not value.isprintable():
         return DoubleQuotedScalarString(value)
     return value

@@ -75,7 +75,7 @@ class When(_Entry):
     in_: Part = Field(default="any", alias="in")
 
     def differences(self, texts: dict[Part, str]) -> tuple[str, ...]:
-        """Why a request with these texts is not meant, one phrase a reason; nothing when it is."""
+        """Why a request with these texts does not fit, one phrase a reason; empty when it does."""
         text, name = texts[self.in_], PART_NAMES[self.in_]
         absent = [
             f"{wanted!r} is not in {name}" + _elsewhere(wanted, texts)
@@ -86,7 +86,7 @@ class When(_Entry):
 
 
 def _elsewhere(wanted: str, texts: dict[Part, str]) -> str:
-    """Where a text is that was looked for in the wrong place, which is the usual slip."""
+    """Where else in the request `wanted` is: naming the wrong part is the usual slip."""
     found = [PART_NAMES[p] for p in PARTS if p not in ("any", "last") and wanted in texts[p]]
     return f" (it is in {found[0]})" if found else ""
 
@@ -100,7 +100,7 @@ class ScriptedTool(_Entry):
 
 
 class ScriptedError(_Entry):
-    """A failure, as a provider tells it (`status`, `type`), or by a type name of our own.
+    """A failure, as a provider tells it (`status`, `type`), or by the type name of a `TurnError`.
 
     `retry_after` is in seconds. `retry` false says that the same call need not be tried again.
     """
@@ -189,7 +189,7 @@ class Script(_Entry):
 
 
 def read_script(path: Path) -> Script:
-    """The script in a file. Raises `BadRequest` that names the file and the place of the fault."""
+    """The script in a file. Raises `BadRequest` with the file and the place of the mistake."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -205,7 +205,7 @@ def parse_script(text: str, source: str = "the script") -> Script:
 
 
 def script_from(data: Any, source: str = "the script") -> Script:
-    """The script in plain data. Raises `BadRequest` with the place of every fault."""
+    """The script in plain data. Raises `BadRequest` with the place of every mistake."""
     if not isinstance(data, dict):
         raise BadRequest(
             f"{source} must be a mapping from agents (router, workflow_agent, job_code_agent, "
@@ -240,7 +240,7 @@ def _data(text: str, source: str) -> Any:
 
 
 class ScriptedModel:
-    """Plays a script. Complains both ways: about a call that no turn answers, and of unused turns.
+    """Plays a script. It reports both a call that no turn answers and a turn that no call used.
 
     A call takes the first turn of its agent that has uses left and whose `when` holds. The order
     of calls of different agents plays no part, so calls may run in parallel.
@@ -256,7 +256,7 @@ class ScriptedModel:
         return cls(read_script(path))
 
     async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Stream the answer of the turn that is meant. Raises `ScriptMismatch` when none is."""
+        """Stream the answer of the turn that fits. Raises `ScriptMismatch` when none does."""
         texts = texts_of(request)
         place = self._take(request.agent, texts)
         turn = self._script.of(request.agent)[place]
@@ -392,7 +392,7 @@ def _error(error: ScriptedError, model: str) -> TurnError:
 
 
 def _own_types() -> dict[str, type[TurnError]]:
-    """The errors of our tree by the type name that they have in responses."""
+    """The subclasses of `TurnError` by the type name that they have in responses."""
     found: dict[str, type[TurnError]] = {}
     kinds = [TurnError]
     while kinds:

@@ -48,7 +48,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything a model is told. `max_tokens` bounds the reply, in tokens."""
+    """Everything that goes to a model. `max_tokens` bounds the reply, in tokens."""
 
     agent: AgentName
     model: str
@@ -73,7 +73,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The attempt broke and a new one begins: pieces seen so far belong to nothing.
+    """The attempt broke and a new one begins: the pieces so far are void.
 
     `usage` is what the broken attempt cost, `error_type` why it broke.
     """

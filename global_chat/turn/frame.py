@@ -65,7 +65,7 @@ class Turn:
         self.warnings: list[str] = []
 
     def emit(self, event: Event) -> None:
-        """Add `event` to what the turn has come to, then tell the listener."""
+        """Add `event` to the turn's totals, then pass it to the listener."""
         match event:
             case AgentInvoked(agent=agent):
                 self.agents.append(agent)
