@@ -15,7 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.agents.context import Services
+from global_chat.contract.errors import BadRequest, InternalError, TurnError
 from global_chat.contract.events import Emit, Event, WorkflowChanged
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
@@ -26,9 +27,7 @@ from global_chat.render.choice import renderer
 from global_chat.render.decisions import decision_line
 from global_chat.render.renderer import Renderer
 from global_chat.render.stream import Stream
-from global_chat.turn.lifecycle import Services, internal_error
-from global_chat.turn.single import take_job_turn, take_workflow_turn
-from global_chat.turn.take import take_turn
+from global_chat.turn.take import take_job_turn, take_turn, take_workflow_turn
 
 from .inputs import files_read, given_object
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
@@ -74,7 +73,7 @@ def run_command(kind: Kind, command: Command) -> int:
         invocation.keep_unfinished()
         return 130
     except Exception as error:
-        return invocation.fail(internal_error(error))
+        return invocation.fail(InternalError.from_bug(error))
 
 
 def _as_ctrl_c(number: int, frame: FrameType | None) -> None:

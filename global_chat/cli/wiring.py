@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import dotted, in_words
+from global_chat.agents.context import Services
+from global_chat.contract.errors import BadRequest, dotted, in_words
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
@@ -26,7 +26,6 @@ from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model
-from global_chat.turn.lifecycle import Services
 
 from .options import ModelOptions
 

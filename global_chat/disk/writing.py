@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from global_chat.contract.characters import whole
 from global_chat.contract.errors import InternalError
+from global_chat.contract.texts import replace_lone_surrogates
 
 _SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 
@@ -43,7 +43,7 @@ def write_together(files: Mapping[Path, str]) -> None:
     with _signals_held_back():
         try:
             for path, text in files.items():
-                staged[path].fill(whole(text).encode())
+                staged[path].fill(replace_lone_surrogates(text).encode())
             for path in files:
                 staged[path].take_place()
         except OSError as error:

@@ -15,8 +15,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 from .safe_text import clean, one_line
 

@@ -9,9 +9,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
-from global_chat.model.anthropic_request import wire_body
+from global_chat.model.anthropic_messages import wire_body
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, Restarted
 
 from .prices import Price, Prices

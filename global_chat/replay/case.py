@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from global_chat.contract.names import AgentName, Destination, SubagentName
+from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
-from global_chat.model.script import Script
+from global_chat.model.scripted import Script
 
 
 class _Entry(BaseModel):

@@ -11,7 +11,7 @@ from global_chat.contract.errors import BadRequest
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.disk.reading import read_object, read_text
-from global_chat.model.script import Script
+from global_chat.model.scripted import Script
 
 from .case import Attach, Case, CaseFile
 from .placed_yaml import Fault, Placed, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from global_chat.contract.names import AgentName
-from global_chat.model.request_texts import texts_of
+from global_chat.model.seam import texts_of
 
 from .case import Expect, RequestHolds
 from .outcome import Outcome

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from global_chat.agents.context import Services
 from global_chat.model.recording import Recording
-from global_chat.turn.lifecycle import Services
 
 from .budget import BudgetSpent
 from .compare_live import live_differences

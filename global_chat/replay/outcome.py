@@ -16,9 +16,8 @@ from global_chat.contract.events import (
     RouteDecided,
     Warned,
 )
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.response import Response
-from global_chat.contract.usage import Usage
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import Location, dotted, in_words
+from global_chat.contract.errors import BadRequest, Location, dotted, in_words
 from global_chat.disk.literal_number import number_of
 from global_chat.disk.reading import read_text
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
+from global_chat.agents.context import Services
 from global_chat.contract.errors import ScriptMismatch, TimedOut, TurnError
 from global_chat.contract.events import Event, RouteDecided
 from global_chat.contract.payload import Payload
@@ -16,7 +17,6 @@ from global_chat.contract.response import Response
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model, ModelEvent, ModelRequest
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 
 from .case import Case

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.disk.reading import read_text
 
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import (
     AuthError,
     ConnectionFailed,
@@ -18,8 +17,8 @@ from global_chat.contract.errors import (
     RateLimited,
     TimedOut,
 )
-from global_chat.contract.names import AgentName, Destination, SubagentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
+from global_chat.contract.texts import replace_lone_surrogates_in
 
 #: How a turn fails that no model has answered.
 _UNANSWERED = frozenset(
@@ -41,7 +40,7 @@ class _Entry(BaseModel):
     @classmethod
     def _can_be_written(cls, data: Any) -> Any:
         """Half of a surrogate pair may come from a payload, and no report could hold it."""
-        return whole_value(data)
+        return replace_lone_surrogates_in(data)
 
 
 class Spent(_Entry):

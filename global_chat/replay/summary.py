@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 
 from .result import Result, Status
 from .statistics import wilson

@@ -17,7 +17,7 @@ from global_chat.contract.events import (
     ToolCalled,
     TurnStarted,
 )
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 
 #: Reasons may go on to quote what a model wrote; their beginning tells the kind of failure.
 MAX_REASON = 300

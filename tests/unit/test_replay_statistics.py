@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.replay.prices import read_prices
 from global_chat.replay.statistics import wilson
 from global_chat.replay.summary import summarize
