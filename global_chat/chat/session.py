@@ -1,4 +1,4 @@
-"""A conversation's state, and the file that keeps it between two sittings."""
+"""A conversation's state, and the file that keeps it from one session to the next."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Session:
         self.save()
 
     def step_back(self) -> bool:
-        """Undo the last change of this sitting; whether there was one."""
+        """Undo the last change of this session; return whether there was one."""
         if not self.undo:
             return False
         self.text = self.undo.pop()

@@ -51,16 +51,18 @@ class Wired:
             if self.live is not None:
                 await self.live.aclose()
 
-    def close(self, *, answered: bool) -> None:
-        """Write the recording; complain about turns of a script that nobody used.
+    def check_script(self) -> None:
+        """Raise `ScriptMismatch` for turns of a script that nobody used.
 
-        Raises `ScriptMismatch` for those, but only after a turn that was answered: one that failed
-        leaves turns over for that reason.
+        Only for a turn that was answered: one that failed leaves turns over for that reason.
         """
+        if self.script is not None:
+            self.script.assert_all_used()
+
+    def keep_recording(self) -> None:
+        """Write what was recorded. Raises `InternalError` when that is not possible."""
         if self.recording is not None and self.record is not None:
             write_atomically(self.record, self.recording.as_yaml())
-        if self.script is not None and answered:
-            self.script.assert_all_used()
 
 
 def read_settings(path: Path | None) -> Settings:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from global_chat import __version__
 from global_chat.contract.events import Event
 
-from .span import Span
-from .spans import Spans
+from .spans import Span, Spans
 
 if TYPE_CHECKING:
     from opentelemetry import trace
@@ -89,7 +88,8 @@ class OtelListener:
 def _name(span: Span) -> str:
     """`chat claude-…`, `execute_tool edit_job`, `invoke_agent global-chat`; else the kind."""
     operation = _OPERATIONS.get(span.kind)
-    subject = span.fields.get("model") or span.fields.get("tool") or "global-chat"
+    named = (span.fields.get(name) for name in ("tool", "model", "agent"))
+    subject = next(filter(None, named), "global-chat")
     return f"{operation} {subject}" if operation else span.kind
 
 
