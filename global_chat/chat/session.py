@@ -31,7 +31,7 @@ class _Saved(BaseModel):
 
 @dataclass(slots=True)
 class Session:
-    """One conversation. `text` is the workflow as it now stands, `on_disk` as the file has it.
+    """One conversation. `text` is the workflow as it is now, `on_disk` as the file has it.
 
     `undo` holds the texts before each change, the oldest first. Attachments wait for the next
     turn and belong to it alone.
@@ -106,7 +106,8 @@ class Session:
     def apply(self) -> None:
         """Write the workflow to its file.
 
-        Raises `BadRequest` when somebody else has changed the file meanwhile: theirs would be lost.
+        Raises `BadRequest` when another program has changed the file since it was read: that change
+        would be lost.
         """
         now = read_text(self.workflow) if self.workflow.exists() else ""
         if now != self.on_disk:

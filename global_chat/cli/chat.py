@@ -1,4 +1,4 @@
-"""The loop of `global-chat chat`: read a message, take a turn, show it, and again."""
+"""What `chat` does: read a message, take a turn, show it, and so on until the user leaves."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from global_chat.chat.commands import Leave
 from global_chat.chat.commands import run as run_slash
 from global_chat.chat.session import Session
 from global_chat.contract.errors import TurnError
-from global_chat.contract.events import Event
 from global_chat.disk.writing import check_writable
 from global_chat.render.choice import renderer
 from global_chat.render.text import Stream, clean, counted
-from global_chat.render.wording import LogLines, error_text
+from global_chat.render.wording import error_text
 from global_chat.turn.take import take_turn
 
 from .options import ChatOptions, ModelOptions
@@ -91,16 +90,10 @@ class _Loop:
 
     def _turn(self, content: str) -> None:
         drawing = renderer(sys.stdout, sys.stderr, os.environ, stream=True)
-        log_line = LogLines() if self.verbose else None
+        drawing.verbose = self.verbose
         began = time.perf_counter()
-
-        def emit(event: Event) -> None:
-            if log_line is not None and (line := log_line(event)):
-                drawing.note(line)
-            drawing(event)
-
         with drawing:
-            turn = take_turn(self.session.payload(content), self.wired.services, emit)
+            turn = take_turn(self.session.payload(content), self.wired.services, drawing)
             response = asyncio.run(self.wired.using(turn))
         self.session.answered(response)
         drawing.finish([], time.perf_counter() - began)

@@ -27,7 +27,6 @@ from global_chat.disk.writing import ResultPaths, check_writable, result_paths, 
 from global_chat.render.choice import renderer
 from global_chat.render.renderers import Renderer
 from global_chat.render.text import Stream
-from global_chat.render.wording import LogLines
 from global_chat.trace.writer import TraceWriter
 from global_chat.turn.lifecycle import Services, internal_error
 from global_chat.turn.single import take_job_turn, take_workflow_turn
@@ -161,7 +160,7 @@ class _Invocation:
 
     def _choose_renderer(self, stream: bool | None) -> Renderer:
         show = self._command.show
-        return renderer(
+        chosen = renderer(
             sys.stdout,
             sys.stderr,
             os.environ,
@@ -170,6 +169,8 @@ class _Invocation:
             quiet=show.quiet,
             stream=stream,
         )
+        chosen.verbose = show.verbose
+        return chosen
 
     def _listeners(self, payload: AnyPayload) -> list[Emit]:
         """The trace file, and OpenTelemetry when the payload opts in.
@@ -195,14 +196,11 @@ class _Invocation:
 
     def _emitter(self, listeners: list[Emit]) -> Emit:
         """Tells everybody of each event."""
-        log_line = LogLines() if self._command.show.verbose else None
+        everybody: list[Emit] = [*listeners, self._renderer]
 
         def emit(event: Event) -> None:
-            if log_line is not None and (line := log_line(event)):
-                self._renderer.note(line)
-            for listener in listeners:
+            for listener in everybody:
                 listener(event)
-            self._renderer(event)
             if isinstance(event, WorkflowChanged):
                 self._unfinished = event.workflow_yaml
 

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +33,6 @@ Row = dict[str, Any]
 """A line of the file. It may hold anything but for the keys that `_row` checks."""
 
 
-@dataclass(slots=True)
-class Node:
-    """One span with the spans inside it, in the order in which they began."""
-
-    row: Row
-    inside: list[Node] = field(default_factory=list)
-
-
 def draw(file: Path, *, last: bool) -> int:
     """Draw every turn of a trace file, or only its last, and return the exit code."""
     err = Stream(sys.stderr)
@@ -53,13 +44,13 @@ def draw(file: Path, *, last: bool) -> int:
     for fault in unreadable:
         err.line(f"{one_line(fault)} It is left out.")
     screen = console(sys.stdout, colours=not os.environ.get("NO_COLOR"))
-    for turn in turns[-1:] if last else turns:
-        screen.print(_tree(turn))
+    for rows in turns[-1:] if last else turns:
+        screen.print(_tree(rows))
     return 0
 
 
-def read_turns(file: Path) -> tuple[list[Node], list[str]]:
-    """The turns of a trace file, in the order in which they ended, and which lines are unreadable.
+def read_turns(file: Path) -> tuple[list[list[Row]], list[str]]:
+    """The spans of each turn of a trace file, and which of its lines are unreadable.
 
     A program that was killed leaves half a line behind. Raises `BadRequest` when no line is a span.
     """
@@ -76,7 +67,7 @@ def read_turns(file: Path) -> tuple[list[Node], list[str]]:
     if not by_turn:
         empty = f"{file} does not hold a trace. --trace writes one while a turn runs."
         raise BadRequest(unreadable[0] if unreadable else empty)
-    return [_nested(rows) for rows in by_turn.values()], unreadable
+    return list(by_turn.values()), unreadable
 
 
 def _row(line: str) -> Row | None:
@@ -90,34 +81,24 @@ def _row(line: str) -> Row | None:
     return row
 
 
-def _nested(rows: Iterable[Row]) -> Node:
-    """The turn's own span with all others inside.
+def _tree(rows: Iterable[Row]) -> Tree:
+    """The turn's own span with all others inside, a line each, in the order in which they began.
 
     A turn that was cut off has no such span in the file; an unfinished one then stands for it.
     """
-    nodes = {row["span"]: Node(row) for row in sorted(rows, key=lambda row: row["span"])}
-    root = next((node for node in nodes.values() if node.row["kind"] == "turn"), None)
-    if root is None:
-        first = next(iter(nodes.values())).row
-        root = Node({**first, "kind": "turn", "unfinished": True, "ms": None})
-    for node in nodes.values():
-        parent = nodes.get(node.row.get("parent", 0), root)
-        if node is not root:
+    spans = {row["span"]: row for row in sorted(rows, key=lambda row: row["span"])}
+    first = next(iter(spans.values()))
+    cut_off = {**first, "kind": "turn", "unfinished": True, "ms": None}
+    turn = next((row for row in spans.values() if row["kind"] == "turn"), cut_off)
+    root = Tree(_line(turn), guide_style="dim")
+    trees = {number: Tree(_line(row), guide_style="dim") for number, row in spans.items()}
+    for number, row in spans.items():
+        if row is not turn:
             # Only an earlier span can enclose one: nothing can be inside itself.
-            earlier = parent is root or parent.row["span"] < node.row["span"]
-            (parent if earlier else root).inside.append(node)
+            parent = row.get("parent") or 0
+            inside = parent < number and spans.get(parent, turn) is not turn
+            (trees[parent] if inside else root).children.append(trees[number])
     return root
-
-
-def _tree(node: Node) -> Tree:
-    """The span and everything in it, a line each."""
-    tree = Tree(_line(node.row), guide_style="dim")
-    waiting = [(tree, child) for child in reversed(node.inside)]
-    while waiting:
-        above, child = waiting.pop()
-        branch = above.add(_line(child.row))
-        waiting += [(branch, below) for below in reversed(child.inside)]
-    return tree
 
 
 def _line(row: Row) -> Text:

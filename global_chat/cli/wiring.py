@@ -83,10 +83,11 @@ def read_settings(path: Path | None) -> Settings:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        setting = dotted(first["loc"], "settings")
-        kind = first["type"]
-        fault = "should be a table" if kind == "model_type" else in_words(kind, first["msg"])
-        raise BadRequest(f"{path}: the setting {setting!r} {fault}.") from None
+        fault = {
+            "extra_forbidden": "is not a known key of the settings",
+            "model_type": "must be a table",
+        }.get(first["type"]) or in_words(first["type"], first["msg"]).replace("should", "must", 1)
+        raise BadRequest(f"{path}: `{dotted(first['loc'], 'settings')}` {fault}.") from None
 
 
 def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from global_chat.workflow.whole_file import every_workflow
 #: Exit codes, as those of the `diff` program.
 _NOTHING_FOUND, _SOMETHING_FOUND, _UNREADABLE = 0, 1, 2
 
-#: Where a refusal names the place that stands in front of the line anyway.
+#: The place in a refusal, which the line begins with anyway.
 _PLACE = re.compile(r"^The workflow document cannot be used, line \d+, column \d+: ")
 
 _NO_CHANGE = "Nothing that the workflow does changed: only comments, layout or ids."

@@ -141,28 +141,34 @@ def write_together(files: Mapping[Path, str]) -> None:
     """Write several files that belong to one run: all of them or, when one has no room, none.
 
     Text becomes UTF-8 as it is, line ends included; half of a surrogate pair becomes U+FFFD. A
-    file that exists keeps its permissions, a link stays a link. A target that is no file, such as
+    file that exists keeps its permissions, a link stays a link. A target that is not a file, such as
     `/dev/stdout`, is written straight through. No temporary file stays behind. SIGINT, SIGTERM
     and SIGHUP are held back for the moment that this takes; a second one is not.
 
     Raises `InternalError` with the reason when a file cannot be written.
     """
-    staged = {path: _Staged.of(path) for path in files}
+    data = {path: whole(text).encode() for path, text in files.items()}
+    through = {path for path in files if path.exists() and not path.is_file()}
+    targets = {path: Path(os.path.realpath(path)) for path in files if path not in through}
+    temporary = {path: temporary_beside(target) for path, target in targets.items()}
     path = Path()
     with _signals_held_back():
         try:
-            for path, text in files.items():
-                staged[path].fill(whole(text).encode())
+            for path, target in targets.items():
+                _stage(data[path], temporary[path], target)
             for path in files:
-                staged[path].take_place()
+                if path in through:
+                    path.write_bytes(data[path])
+                else:
+                    temporary[path].replace(targets[path])
         except OSError as error:
             raise InternalError(
                 f"{path} could not be written: {_reason(error)}. Free the disk or name another "
                 "file, and try again."
             ) from error
         finally:
-            for one in staged.values():
-                one.clear()
+            for file in temporary.values():
+                file.unlink(missing_ok=True)
 
 
 def temporary_beside(target: Path) -> Path:
@@ -170,47 +176,18 @@ def temporary_beside(target: Path) -> Path:
     return target.with_name(f".global-chat-{secrets.token_hex(8)}.tmp")
 
 
-@dataclass(slots=True)
-class _Staged:
-    """A text on its way to `path`, in a temporary file beside the file that `path` leads to."""
-
-    path: Path
-    target: Path
-    temporary: Path
-    through: bytes | None = None
-    """What to write straight to a target that is no file."""
-
-    @classmethod
-    def of(cls, path: Path) -> _Staged:
-        target = Path(os.path.realpath(path))
-        return cls(path, target, temporary_beside(target))
-
-    def fill(self, data: bytes) -> None:
-        if self.path.exists() and not self.path.is_file():
-            self.through = data
-            return
-        with self.temporary.open("xb") as file:
-            if self.target.exists():
-                self._keep_owner_and_permissions()
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _keep_owner_and_permissions(self) -> None:
-        before = self.target.stat()
-        # Only root can give files away, and not every system has owners.
-        with contextlib.suppress(OSError, AttributeError):
-            os.chown(self.temporary, before.st_uid, before.st_gid)
-        shutil.copymode(self.target, self.temporary)
-
-    def take_place(self) -> None:
-        if self.through is None:
-            self.temporary.replace(self.target)
-        else:
-            self.path.write_bytes(self.through)
-
-    def clear(self) -> None:
-        self.temporary.unlink(missing_ok=True)
+def _stage(data: bytes, temporary: Path, target: Path) -> None:
+    """Have `data` on the disk, with the owner and the permissions of the file it will replace."""
+    with temporary.open("xb") as file:
+        if target.exists():
+            before = target.stat()
+            # Only root can give files away, and not every system has owners.
+            with contextlib.suppress(OSError, AttributeError):
+                os.chown(temporary, before.st_uid, before.st_gid)
+            shutil.copymode(target, temporary)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ from global_chat.contract.events import (
 from .markdown import StreamedMarkdown, as_markdown
 from .renderers import Renderer
 from .text import Stream, clean, counted, diff_lines, one_line
-from .wording import RESTARTED, Closing, error_text, warning_line
+from .wording import RESTARTED, error_text, warning_line
 
 #: Rows of the screen that the moving end of an answer leaves free.
 _FREE_ROWS = 4
@@ -72,7 +72,6 @@ class Live(Renderer):
         self._region = Region(self._console, self._moving_part, animate=animate)
         self._spinner = Spinner("dots" if "utf" in self._console.encoding.lower() else "line")
         self._stream = stream
-        self._closing = Closing()
         self._section: _Section | None = None
         self._status = ""
         self._status_printed = False
@@ -81,8 +80,7 @@ class Live(Renderer):
         self._changes: Changes | None = None
         self._over = False
 
-    def __call__(self, event: Event) -> None:
-        self._closing(event)
+    def draw(self, event: Event) -> None:
         with self._region.lock:
             self._draw(event)
 
@@ -145,7 +143,7 @@ class Live(Renderer):
             self._print_status()
             self._print("status", Text(warning_line(event), style="yellow"))
         else:
-            super().__call__(event)
+            super().draw(event)
 
     def _moving_part(self) -> RenderableType:
         rows, columns = self._console.height, self._console.width
@@ -178,7 +176,7 @@ class Live(Renderer):
         self._print_status()
 
     def _restart(self) -> None:
-        """What is printed stays, with a word on it; what only moved is simply drawn anew."""
+        """What is printed stays, and a note follows it; what only moved is simply drawn again."""
         self._answer = StreamedMarkdown()
         if self._block_printed:
             self._print("text", Text(RESTARTED, style="dim"))

@@ -26,7 +26,7 @@ from global_chat.contract.events import (
 )
 
 from .text import Stream, clean, one_line
-from .wording import RESTARTED, Closing, error_text, warning_line
+from .wording import RESTARTED, Closing, LogLines, error_text, warning_line
 
 
 class Renderer:
@@ -36,12 +36,23 @@ class Renderer:
     come `failed`, if it failed or never began, and `finish`, once the files are written.
     """
 
+    verbose = False
+    """Whether what was decided is shown too, as lines of a log."""
+
     def __init__(self, err: TextIO | None, *, warnings: bool = True) -> None:
         """With `warnings` false, only notes and a failure are shown (`--quiet`)."""
         self._err = Stream(err)
         self._warnings = warnings
+        self._closing, self._log_line = Closing(), LogLines()
 
     def __call__(self, event: Event) -> None:
+        self._closing(event)
+        if (line := self._log_line(event)) and self.verbose:
+            self.note(line)
+        self.draw(event)
+
+    def draw(self, event: Event) -> None:
+        """Show what the event means to the person who watches."""
         if isinstance(event, Warned) and self._warnings:
             self._err.line(warning_line(event))
 
@@ -60,7 +71,7 @@ class Renderer:
         """Leave the screen in order, also after Ctrl-C."""
 
     def note(self, line: str) -> None:
-        """Show a line of `--verbose`."""
+        """Show a line that is not part of the answer."""
         self._err.line(one_line(line))
 
     def failed(self, error: TurnError) -> None:
@@ -83,14 +94,12 @@ class Plain(Renderer):
         super().__init__(err)
         self._out = Stream(out)
         self._stream = stream
-        self._closing = Closing()
         self._waiting: list[str] = []
         self._in_block = False
         self._line_open = False
         self._blocks = 0
 
-    def __call__(self, event: Event) -> None:
-        self._closing(event)
+    def draw(self, event: Event) -> None:
         match event:
             case TextDelta(text=text) if self._stream:
                 self._text(text)
@@ -164,7 +173,7 @@ class JsonLines(Renderer):
         self._started = self._ended = self._in_block = False
         self._blocks = 0
 
-    def __call__(self, event: Event) -> None:
+    def draw(self, event: Event) -> None:
         match event:
             case TurnStarted(turn_id=turn_id):
                 self._start(turn_id)
