@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
+from unicodedata import combining, normalize
 
 from cronsim import CronSim, CronSimError
 
@@ -72,9 +73,13 @@ def name_problem(name: str) -> str | None:
             f"The name `{name[:40]}…` has {len(name)} characters; the app takes at most {MAX_NAME}."
         )
     if not _NAME.fullmatch(name):
+        wrong = " ".join(dict.fromkeys(c for c in name if not _NAME.fullmatch(c)))
+        plain = "".join(c for c in normalize("NFD", name) if not combining(c))
+        plain = " ".join("".join(c if _NAME.fullmatch(c) else " " for c in plain).split())
         return (
-            f"The name `{name}` has characters that the app does not take: only letters a to z "
-            "without accents, digits, blanks, `-` and `_`."
+            f"The name `{name}` has characters that the app does not take: {wrong} (it takes "
+            "letters a to z without accents, digits, blanks, `-` and `_`)."
+            + (f" Write `{plain}`, say." if plain else "")
         )
     return None
 
