@@ -32,7 +32,8 @@ class Command:
 def run(session: Session, line: str) -> str:
     """Carry out a line that starts with `/` and return what to show.
 
-    Raises `BadRequest` for an unknown command or wrong words, `Leave` when the command ends the conversation.
+    Raises `BadRequest` for an unknown command or wrong words, `Leave` when it ends the
+    conversation.
     """
     try:
         name, *words = shlex.split(line[1:]) or [""]

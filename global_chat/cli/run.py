@@ -113,12 +113,14 @@ class _Invocation:
             self._renderer = self._choose_renderer(payload.options.stream)
         response = self._take(payload)
         files = self._write(response, paths)
-        files += (applied := self._apply(response, given.get("workflow_yaml")))
+        applied = self._apply(response, given.get("workflow_yaml"))
+        files += filter(None, [applied])
         self._unfinished = None
         if command.show.as_json:
             Stream(sys.stdout).json(response.as_json())
         self._renderer.finish(files, time.perf_counter() - self._began)
-        return 1 if self._to_apply(response) and not applied else 0
+        to_apply = command.context.apply and response.workflow_yaml is not None
+        return 1 if to_apply and applied is None else 0
 
     def _take(self, payload: AnyPayload) -> Response:
         wired = wire(self._command.model, payload.api_key)
@@ -214,24 +216,23 @@ class _Invocation:
         write_together(texts)
         return list(texts)
 
-    def _to_apply(self, response: Response) -> Path | None:
-        """The workflow file that is to be written back, if there is anything to write."""
-        changed = response.workflow_yaml is not None
-        return self._command.context.workflow if self._command.context.apply and changed else None
+    def _apply(self, response: Response, before: str | None) -> Path | None:
+        """Write the workflow back, unless its file was changed while the turn ran; return the file.
 
-    def _apply(self, response: Response, before: str | None) -> list[Path]:
-        """Write the workflow back, unless somebody changed the file while the turn ran."""
-        target, workflow = self._to_apply(response), response.workflow_yaml
+        None means that nothing was written.
+        """
+        context, workflow = self._command.context, response.workflow_yaml
+        target = context.workflow if context.apply else None
         if target is None or workflow is None:
-            return []
+            return None
         if read_text(target) != before:
             self._renderer.note(
                 f"{target} was changed while the turn ran, so it was left alone; the workflow of "
                 "this turn is in the file named below."
             )
-            return []
+            return None
         write_together({target: workflow})
-        return [target]
+        return target
 
     def keep_unfinished(self) -> None:
         """After an interrupt: what was finished before it is kept, and named."""

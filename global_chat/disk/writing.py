@@ -141,9 +141,9 @@ def write_together(files: Mapping[Path, str]) -> None:
     """Write several files that belong to one run: all of them or, when one has no room, none.
 
     Text becomes UTF-8 as it is, line ends included; half of a surrogate pair becomes U+FFFD. A
-    file that exists keeps its permissions, a link stays a link. A target that is not a file, such as
-    `/dev/stdout`, is written straight through. No temporary file stays behind. SIGINT, SIGTERM
-    and SIGHUP are held back for the moment that this takes; a second one is not.
+    file that exists keeps its permissions, a link stays a link. A device such as `/dev/stdout` is
+    written straight through. No temporary file stays behind. SIGINT, SIGTERM and SIGHUP are held
+    back for the moment that this takes; a second one is not.
 
     Raises `InternalError` with the reason when a file cannot be written.
     """

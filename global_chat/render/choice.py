@@ -23,7 +23,8 @@ def renderer(
     A terminal whose `TERM` is `dumb` or `unknown` is written to like a pipe. `NO_COLOR` takes the
     colours from the live view, not the view. `quiet` takes no events away: they were asked for by
     name, for a program. `stream` says whether text is shown while it arrives; None means on a
-    terminal only, so that what goes into a pipe is the answer and no text that came before it. The events are always a stream.
+    terminal only, so that what goes into a pipe is the answer and no text that came before it. The
+    events are always a stream.
     """
     if events and not json:
         return JsonLines(out, err)

@@ -11,7 +11,7 @@ import contextlib
 import difflib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TextIO
 
@@ -78,19 +78,16 @@ _STAND_INS = {
 _REPLACING, _ESCAPING = "global_chat.stand_in", "global_chat.json_escape"
 
 
-def _stand_in(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    lacking = error.object[error.start : error.end]
-    return "".join(_STAND_INS.get(sign, "?") for sign in lacking), error.end
+def _register(name: str, instead: Callable[[str], str]) -> None:
+    def handle(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        return instead(error.object[error.start : error.end]), error.end
+
+    codecs.register_error(name, handle)
 
 
-def _json_escape(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
-
-
-codecs.register_error(_REPLACING, _stand_in)
-codecs.register_error(_ESCAPING, _json_escape)
+_register(_REPLACING, lambda lacking: "".join(_STAND_INS.get(sign, "?") for sign in lacking))
+_register(_ESCAPING, lambda lacking: json.dumps(lacking)[1:-1])
 
 
 class Stream:

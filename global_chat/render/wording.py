@@ -117,6 +117,11 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
+def dollars(cost: float | None) -> str:
+    """What model calls cost, in US dollars; None when a price is not known."""
+    return "not known" if cost is None else f"${cost:.4f}"
+
+
 class Closing:
     """Listens for who answered, what changed and what it took, for the line at the end."""
 

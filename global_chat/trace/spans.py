@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from global_chat.contract.events import (
     AgentInvoked,
@@ -93,20 +93,12 @@ class Span:
         }
 
 
-class Sink(Protocol):
-    """Told of each span twice, when it opens and when it closes. It must not raise."""
-
-    def opened(self, span: Span) -> None: ...
-
-    def closed(self, span: Span) -> None: ...
-
-
 class Spans:
-    """Listens to one turn and tells `sink` of every span."""
+    """Listens to one turn and makes spans of it. What becomes of them is up to a subclass."""
 
-    def __init__(self, sink: Sink, clock: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         """`clock` gives nanoseconds since 1970."""
-        self._sink, self._clock = sink, clock
+        self._clock = clock
         self._nesting = Nesting()
         self._turn: Span | None = None
         self._routing: Span | None = None
@@ -121,6 +113,12 @@ class Spans:
             self._turn = self._begin("turn", None, facts, event.turn_id)
         elif self._turn is not None:
             self._during(self._turn, event)
+
+    def opened(self, span: Span) -> None:
+        """Called when a span begins. It must not raise."""
+
+    def closed(self, span: Span) -> None:
+        """Called when a span has ended and all is known of it. It must not raise."""
 
     def _during(self, turn: Span, event: Event) -> None:
         match event:
@@ -236,7 +234,7 @@ class Spans:
         turn_id = parent.turn_id if parent else turn_id
         span = Span(kind, turn_id, self._count, self._clock(), parent, fields=facts or {})
         self._open.append(span)
-        self._sink.opened(span)
+        self.opened(span)
         return span
 
     def _end(
@@ -245,7 +243,7 @@ class Spans:
         span.fields |= facts or {}
         span.end_ns = self._clock() if ms is None else span.start_ns + int(ms * 1e6)
         self._open.remove(span)
-        self._sink.closed(span)
+        self.closed(span)
 
 
 def _facts(event: Event, *names: str) -> dict[str, Any]:

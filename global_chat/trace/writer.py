@@ -9,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest, InternalError
-from global_chat.contract.events import Event
 
 from .spans import Span, Spans
 
 
-class TraceWriter:
+class TraceWriter(Spans):
     """A listener that adds a turn's spans to a file. A crash loses at most the spans still open.
 
     Children end before their parents, so a turn's own span is its last line; `parent` refers to
@@ -24,6 +23,7 @@ class TraceWriter:
 
     def __init__(self, path: Path, clock: Callable[[], int] = time.time_ns) -> None:
         """Open `path` to append to it. Raises `BadRequest` when that is not possible."""
+        super().__init__(clock)
         self._path = path
         self._failure: OSError | None = None
         try:
@@ -31,26 +31,19 @@ class TraceWriter:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise BadRequest(f"The trace cannot be written to {path}: {reason}.") from None
-        self._spans = Spans(self, clock)
-
-    def __call__(self, event: Event) -> None:
-        self._spans(event)
 
     def close(self) -> None:
         """Write what is still open, marked `unfinished`, and close the file.
 
         Raises `InternalError` when some span could not be written.
         """
-        self._spans.close()
+        super().close()
         self._file.close()
         if self._failure is not None:
             raise InternalError(
                 f"The trace in {self._path} is not complete: "
                 f"{self._failure.strerror or self._failure}. Free the disk or name another file."
             )
-
-    def opened(self, span: Span) -> None:
-        """Nothing is written before it is known."""
 
     def closed(self, span: Span) -> None:
         if self._file.closed:

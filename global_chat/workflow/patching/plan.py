@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner, step_fields, trigger_fields
+from global_chat.workflow.drafting import (
+    edge_fields,
+    placeholder_owner,
+    step_fields,
+    trigger_fields,
+)
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.patching.paths import plan_paths
