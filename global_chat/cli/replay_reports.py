@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from global_chat.disk.paths import check_writable
-from global_chat.disk.writing import write_atomically
-from global_chat.render.stream import Stream
+from global_chat.disk.writing import check_writable, write_atomically
+from global_chat.render.text import Stream
 from global_chat.replay.case import Case
 from global_chat.replay.comparison import compare_runs
 from global_chat.replay.history import History, Run

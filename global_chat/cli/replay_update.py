@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 
 from global_chat.disk.writing import write_together
-from global_chat.render.safe_text import clean
+from global_chat.render.text import clean
 from global_chat.replay.case import Case
 from global_chat.replay.play import play_script
 from global_chat.replay.update import Update, update_of

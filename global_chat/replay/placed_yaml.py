@@ -15,8 +15,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from global_chat.contract.errors import BadRequest, Location, dotted, in_words
-from global_chat.disk.literal_number import number_of
-from global_chat.disk.reading import read_text
+from global_chat.disk.reading import number_of, read_text
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -12,8 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from global_chat.render.safe_text import clean, one_line
-from global_chat.render.stream import Stream
+from global_chat.render.text import Stream, clean, one_line
 
 from .history import Run
 from .result import Result, Status

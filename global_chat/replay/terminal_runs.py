@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from global_chat.render.safe_text import one_line
+from global_chat.render.text import one_line
 
 from .comparison import Comparison
 from .history import Run
