@@ -72,7 +72,7 @@ class Closing:
         """
         parts = [
             _BACKENDS.get(self._backend, ""),
-            _route(self._agents),
+            route_text(self._agents),
             self._changed,
             _tokens(self._usage),
             f"{seconds:.1f} s",
@@ -81,9 +81,11 @@ class Closing:
         return " · ".join(filter(None, parts))
 
 
-def _route(agents: Sequence[AgentName]) -> str:
+def route_text(agents: Sequence[AgentName], handed_over: bool = False) -> str:
+    """`router → planner → job code agent ×2`; a handover to the planner is a broken arrow, `⇢`."""
     runs = ((name.replace("_", " "), len(list(group))) for name, group in groupby(agents))
-    return " → ".join(f"{name} ×{count}" if count > 1 else name for name, count in runs)
+    text = " → ".join(f"{name} ×{count}" if count > 1 else name for name, count in runs)
+    return text.replace("→ planner", "⇢ planner", 1) if handed_over else text
 
 
 def _changed(changes: Sequence[str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -15,7 +15,9 @@ from global_chat.contract.usage import Usage
 from global_chat.model.script import Script
 
 
-class _Entry(BaseModel):
+class StrictModel(BaseModel):
+    """Data that is not changed after it is read and holds no unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -30,62 +32,48 @@ def _as_list(value: object) -> object:
     return [_as_text(v) for v in value] if isinstance(value, list) else [_as_text(value)]
 
 
+def _as_part(value: object) -> object:
+    return value or {} if isinstance(value, dict | None) else {"equals": _as_text(value)}
+
+
 Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_as_list)]
 
 
-class Holds(_Entry):
-    """What a text must hold (all of `contains`), may not hold (`lacks`), or be (`equals`)."""
+class PartExpectation(StrictModel):
+    """A text must hold all of `contains` and none of `lacks`, or be `equals`."""
 
     contains: Texts = ()
     lacks: Texts = ()
-    equals: str | None = None
-
-
-class RequestHolds(_Entry):
-    """What an agent's requests must hold, as the model reads them.
-
-    Each text of `contains` must be in at least one of them, none of `lacks` in any. `count` is
-    how many there are, attempts that failed included.
-    """
-
-    contains: Texts = ()
-    lacks: Texts = ()
-    count: int | None = Field(default=None, ge=0)
-
-
-def _as_holds(value: object) -> object:
-    if value is None or isinstance(value, dict):
-        return value or {}
-    return {"equals": _as_text(value)}
+    equals: Annotated[str | None, BeforeValidator(_as_text)] = None
 
 
 #: What a part of the document must hold afterwards; a plain value is the whole of it.
-PartHolds = Annotated[Holds, BeforeValidator(_as_holds)]
+Part = Annotated[PartExpectation, BeforeValidator(_as_part)]
 
 
-class Label(_Entry):
+class RequestExpectation(StrictModel):
+    """Each text of `contains` must be in at least one request, none of `lacks` in any."""
+
+    contains: Texts = ()
+    lacks: Texts = ()
+    count: int | None = Field(default=None, ge=0)  # failed attempts included
+
+
+class Label(StrictModel):
     """Where a request belongs: the right answer of a router, whatever the script's router says."""
 
     destination: Destination
     also_ok: tuple[Destination, ...] = ()
     job_key: str | None = None
 
-    def accepts(self, destination: str | None, job_key: str | None) -> bool:
+    def accepts(self, destination: str, job_key: str | None) -> bool:
         """Whether a decision is right. The step counts when `destination` is the one named."""
         if destination == self.destination:
             return self.job_key is None or job_key == self.job_key
         return destination in self.also_ok
 
 
-class Planning(_Entry):
-    """How the planner's loop must have gone."""
-
-    iterations: int | None = None
-    tool_calls: int | None = None
-    limit_reached: bool | None = None
-
-
-class Expect(_Entry):
+class Expect(StrictModel):
     """What must come out.
 
     What is left out is expected not to happen: no handover, no warning, no error, no change. Of
@@ -95,31 +83,25 @@ class Expect(_Entry):
 
     agents: tuple[AgentName, ...] | None = None
     confidence: int | None = None
-    handover: SubagentName | None = None
-    """The subagent that handed over to the planner."""
-    goal: Texts = ()
-    """Words of the goal that came with a handover."""
+    handover: SubagentName | None = None  # who handed over to the planner
+    goal: Texts = ()  # words of the goal that came with it
     handed_back: Annotated[tuple[SubagentName, ...], BeforeValidator(_as_list)] = ()
-    """Subagents that could not finish inside the planner, in order."""
-    changed: dict[str, PartHolds] = {}
-    added: dict[str, PartHolds] = {}
+    changed: dict[str, Part] = {}
+    added: dict[str, Part] = {}
     removed: Texts = ()
-    moved: Texts = ()
-    """Paths whose text is written in another form, with the same value."""
+    moved: Texts = ()  # paths whose text is written in another form, with the same value
     says: Texts = ()
     never_says: Texts = ()
-    requests: dict[AgentName, RequestHolds | tuple[RequestHolds, ...]] = {}
-    """One entry for all requests of an agent, or a list with one for each, in order."""
-    planning: Planning | None = None
+    requests: dict[AgentName, RequestExpectation | tuple[RequestExpectation, ...]] = {}
+    planning: dict[Literal["iterations", "tool_calls", "limit_reached"], int | bool] = {}
     usage: Usage | None = None
-    warnings: Texts = ()
-    """One a warning, in order; words of it are enough."""
+    warnings: Texts = ()  # words of each warning, in order
     error: str | None = None
     error_says: Texts = ()
 
 
-class Attach(_Entry):
-    """An attachment from a file beside the case, or a text so often repeated."""
+class Attach(StrictModel):
+    """An attachment: a file beside the case, or `text` repeated `times` times."""
 
     type: str = Field(min_length=1)
     file: str | None = None
@@ -127,7 +109,7 @@ class Attach(_Entry):
     times: int = Field(default=1, ge=1, le=1_000_000)
 
 
-class CaseFile(_Entry):
+class CaseFile(StrictModel):
     """`case.yaml`. File names are relative to the case's folder."""
 
     title: str = Field(min_length=1)
@@ -147,15 +129,12 @@ class Case:
 
     id: str
     title: str
-    given: dict[str, Any]
-    """The payload as data: one that is refused is a case too."""
+    given: dict[str, Any]  # the payload as data: a case may be about a payload that is refused
+    path: Path
+    files: tuple[Path, ...]  # every file that was read for it
+    fingerprint: str  # a hash of all that it is made of: results of another one are out of date
+    settings: Settings
     expect: Expect
-    fingerprint: str
-    """Of everything that the case is made of: results of another fingerprint are out of date."""
     script: Script | None = None
-    settings: Settings = field(default_factory=Settings)
     label: Label | None = None
     kind: str | None = None
-    path: Path | None = None
-    files: tuple[Path, ...] = ()
-    """Every file that was read for it."""

@@ -1,30 +1,110 @@
-"""Reads every case before any runs: a broken one stops the replay here, with its place."""
+"""Reads and selects cases before any runs: a broken one stops the replay here, with its place."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from global_chat.contract.errors import BadRequest
+from pydantic import BaseModel, Field, ValidationError
+
+from global_chat.contract.errors import BadRequest, InputError, InvalidWorkflow
+from global_chat.contract.faults import Location, dotted, in_words
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
+from global_chat.contract.settings import Settings
+from global_chat.disk.literal_number import number_of
 from global_chat.disk.reading import read_object, read_text
 from global_chat.model.script import Script
+from global_chat.workflow.reading import nodes
+from global_chat.workflow.reading.compose import compose
+from global_chat.workflow.reading.source import Source
 
-from .case import Attach, Case, CaseFile
-from .placed_yaml import Fault, Placed, read
+from .case import Attach, Case, CaseFile, Expect, Label
+
+M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
 
+#: Deeper than any case needs, and less than what reads the value later can follow.
+MAX_DEPTH = 50
 
-class BrokenCases(Exception):
+
+class BrokenCases(InputError):
     """Cases that cannot be run. `faults` are one line each: file, line, column, what is wrong."""
 
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = tuple(faults)
+    code, type = BadRequest.code, BadRequest.type
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(dict.fromkeys(faults))
+        listed = "\n".join(self.faults)
+        super().__init__(f"Cases cannot be read.\n{listed}\nNothing was run. Correct them first.")
+
+
+class PlacedFile:
+    """A YAML or JSON file that knows where each value stands, so that a fault has a place."""
+
+    def __init__(self, path: Path, value_of: Callable[[nodes.Node], object]) -> None:
+        """Read a file. Raises `BrokenCases` when it is missing, not UTF-8, or malformed."""
+        self.path = path
+        try:
+            self.text = read_text(path).removeprefix("\ufeff")
+            self._source = Source(self.text)
+            self._root = compose(self._source)
+            self._value = value_of(self._root) if self._root else None
+        except BadRequest as error:
+            raise BrokenCases([f"{path}: {error.message}"]) from None
+        except InvalidWorkflow as error:
+            # The message begins with `The workflow document cannot be used, line 1, column 1: `.
+            problem = error.message.partition(": ")[2] or error.message
+            line, column = (error.details.get(name, 1) for name in ("line", "column"))
+            raise BrokenCases([f"{path}:{line}:{column}: {problem}"]) from None
+
+    def read_as(self, model: type[M]) -> M:
+        """The value as `model`. Raises `BrokenCases` with every place where it does not fit."""
+        try:
+            return model.model_validate(self._value)
+        except ValidationError as error:
+            found = (self.fault(place, problem).faults for place, problem in _problems(error))
+            raise BrokenCases(fault for faults in found for fault in faults) from None
+
+    def fault(self, location: Location, problem: str) -> BrokenCases:
+        """A fault at `location`, or at the nearest value around it that the file has."""
+        node = self._root
+        for name in location:
+            content = nodes.resolve(node) if node else None
+            if isinstance(content, nodes.Mapping) and name in content.own:
+                node = content.own[str(name)].value
+            elif isinstance(content, nodes.Sequence) and isinstance(name, int):
+                node = content.items[name]
+        line, column = self._source.position(node.start if node else 0)
+        return BrokenCases([f"{self.path}:{line}:{column}: {problem}"])
+
+
+def spelled(node: nodes.Node, depth: int = 0) -> Any:
+    """The value of a node, numbers with the digits that they are written with.
+
+    Raises `BadRequest` when it nests too deep, as an alias inside its own anchor does.
+    """
+    if depth > MAX_DEPTH:
+        raise BadRequest(f"It nests more than {MAX_DEPTH} levels deep.")
+    content = nodes.resolve(node)
+    if isinstance(content, nodes.Mapping):
+        entries = nodes.entries_of(content).items()
+        return {key: spelled(entry.value, depth + 1) for key, entry in entries}
+    if isinstance(content, nodes.Sequence):
+        return [spelled(item, depth + 1) for item in content.items]
+    value = nodes.data_of(content)
+    return number_of(content.text) if type(value) in (int, float) else value
+
+
+def _problems(error: ValidationError) -> Iterator[tuple[Location, str]]:
+    for one in error.errors(include_url=False, include_input=False):
+        name = dotted(one["loc"], "the value")
+        yield one["loc"], f"{name} {in_words(one['type'], one['msg'])}"
 
 
 def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
@@ -33,113 +113,166 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
     A path is a case's folder, its `case.yaml`, or a folder of such folders at any depth. Raises
     `BrokenCases` with every fault of every case, and when a path holds none.
     """
-    found: dict[Path, Case] = {}
+    files: dict[Path, Path] = {}
+    cases: dict[str, Case] = {}
     faults: list[str] = []
     for path in paths:
-        files = _case_files(path)
-        if not files:
-            there = "holds no case (a folder with a case.yaml)" if path.exists() else "is not there"
-            faults.append(f"{path}: {there}")
-        for file in files:
-            try:
-                found.setdefault(file.resolve(), read_case(file))
-            except Fault as fault:
-                faults += str(fault).splitlines()
-    faults += _same_names(found.values())
+        there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
+        found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
+        if not found:
+            why = "holds no case (a folder with a case.yaml)" if path.exists() else "is not there"
+            faults.append(f"{path}: {why}")
+        files |= {file: name for file, name in found.items() if file not in files}
+    for file in files.values():
+        try:
+            case = read_case(file)
+        except BrokenCases as broken:
+            faults += broken.faults
+        else:
+            if (other := cases.setdefault(case.id, case)) is not case:
+                faults.append(f"{file}: {other.path} is a case with the same name; rename one")
     if faults:
-        raise BrokenCases(list(dict.fromkeys(faults)))
-    return tuple(sorted(found.values(), key=lambda case: case.id))
+        raise BrokenCases(faults)
+    return tuple(cases[name] for name in sorted(cases))
 
 
-def _case_files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path] if path.name == CASE_FILE else []
-    return sorted(path.rglob(CASE_FILE)) if path.is_dir() else []
+def read_case(path: Path) -> Case:
+    """The case in the file `path`, named after its folder. Raises `BrokenCases`."""
+    file = PlacedFile(path, spelled)
+    written = file.read_as(CaseFile)
+    used = [path]
 
+    def beside(name: str, *location: int | str) -> Path:
+        used.append(path.parent / name)
+        if not used[-1].is_file():
+            raise file.fault(location, f"the file {name} is not there")
+        return used[-1]
 
-def _same_names(cases: Iterable[Case]) -> list[str]:
-    by_id: dict[str, Case] = {}
-    faults = []
-    for case in cases:
-        other = by_id.setdefault(case.id, case)
-        if other is not case:
-            faults.append(f"{case.path}: {other.path} is a case with the same name; rename one")
-    return faults
+    def attachment(number: int, attach: Attach) -> dict[str, str]:
+        text = attach.text * attach.times
+        if attach.file is not None:
+            text = read_text(beside(attach.file, "attach", number, "file"))
+        return {"type": attach.type, "content": text}
 
-
-def read_case(file: Path) -> Case:
-    """The case in `file`, named after its folder. Raises `Fault`."""
-    placed = read(file)
-    written = placed.read_as(CaseFile)
-    reading = _Reading(placed, written)
-    script = read(reading.beside(("script",), written.script))
-    given = reading.payload()
+    script = PlacedFile(beside(written.script, "script"), nodes.data_of)
+    try:
+        given: Any = written.payload
+        if isinstance(given, str):
+            given = read_object(beside(given, "payload"))
+        if not isinstance(given, dict):
+            raise BadRequest("The payload must be one object.")
+        given = dict(given)
+        if written.workflow is not None:
+            given["workflow_yaml"] = read_text(beside(written.workflow, "workflow"))
+        if more := [attachment(i, attach) for i, attach in enumerate(written.attach)]:
+            given["attachments"] = [*(given.get("attachments") or []), *more]
+        if written.expect.error != BadRequest.type:  # else its refusal is what the case is about
+            read_payload(Payload, given)
+    except BadRequest as error:
+        raise file.fault(("payload",), error.message) from None
     return Case(
-        id=file.resolve().parent.name,
+        id=path.resolve().parent.name,
         title=written.title,
         given=given,
-        expect=written.expect,
-        fingerprint=fingerprint(placed.text, script.text, repr(given)),
-        script=script.read_as(Script),
+        path=path,
+        files=tuple(used),
+        fingerprint=_fingerprint(file.text, script.text, repr(given)),
         settings=written.settings,
+        expect=written.expect,
+        script=script.read_as(Script),
         label=written.route,
-        path=file,
-        files=(file, *reading.files),
     )
 
 
-def fingerprint(*texts: str) -> str:
-    """A short name for exactly these texts."""
-    found = hashlib.sha256()
-    for text in texts:
-        found.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    return found.hexdigest()[:16]
+def _fingerprint(*texts: str) -> str:
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(joined).hexdigest()[:16]
 
 
-class _Reading:
-    """One case's files, each remembered when it is read."""
+class _LabelledRequest(Label):
+    """One line of a file of labelled requests, such as `fixtures/routing.jsonl`."""
 
-    def __init__(self, placed: Placed, written: CaseFile) -> None:
-        self._placed, self._written = placed, written
-        self.files: list[Path] = []
+    id: str = Field(min_length=1)
+    content: str
+    workflow: str | None = None  # a file beside it or in its folder `workflows`
+    page: str | None = None
+    history: tuple[dict[str, Any], ...] = ()
+    attachments: tuple[dict[str, Any], ...] = ()
+    kind: str | None = None
+    note: str | None = None  # for people
 
-    def beside(self, location: tuple[int | str, ...], name: str) -> Path:
-        """The file `name`, seen from the case's folder. Raises `Fault` when it is not there."""
-        path = self._placed.path.parent / name
-        if not path.is_file():
-            raise self._placed.fault(location, f"the file {name} is not there")
-        self.files.append(path)
-        return path
 
-    def payload(self) -> dict[str, Any]:
-        """The payload with the workflow and the attachments that the case names beside it.
+def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
+    """The labelled requests of a JSON lines file as cases that a model answers, in its order.
 
-        It must be one that a turn accepts, unless its refusal is what the case is about.
-        """
-        written = self._written
+    Raises `BrokenCases` with every line that is wrong.
+    """
+    cases: dict[str, Case] = {}
+    faults: list[str] = []
+    try:
+        lines = read_text(file).removeprefix("\ufeff").split("\n")
+    except BadRequest as error:
+        raise BrokenCases([error.message]) from None
+    for number, line in enumerate(lines, start=1):
         try:
-            given = self._given()
-            if written.workflow is not None:
-                given["workflow_yaml"] = read_text(self.beside(("workflow",), written.workflow))
-            more = [self._attachment(i, a) for i, a in enumerate(written.attach)]
-            if more:
-                given["attachments"] = [*(given.get("attachments") or []), *more]
-            if written.expect.error != BadRequest.type:
-                read_payload(Payload, given)
-        except BadRequest as error:
-            raise self._placed.fault(("payload",), error.message) from None
-        return given
+            case = _labelled(file, line, settings) if line.strip() else None
+            if case and cases.setdefault(case.id, case) is not case:
+                raise ValueError(f"the id {case.id!r} is used twice")
+        except ValidationError as error:
+            faults += [f"{file}:{number}: {problem}" for _, problem in _problems(error)]
+        except (ValueError, BadRequest) as problem:
+            faults.append(f"{file}:{number}: {problem}")
+    if faults or not cases:
+        raise BrokenCases(faults or [f"{file}: holds no request"])
+    return tuple(cases.values())
 
-    def _given(self) -> dict[str, Any]:
-        payload: object = self._written.payload
-        if isinstance(payload, str):
-            payload = read_object(self.beside(("payload",), payload))
-        if not isinstance(payload, dict):
-            raise BadRequest("The payload must be one object.")
-        return dict(payload)
 
-    def _attachment(self, number: int, attach: Attach) -> dict[str, str]:
-        text = attach.text * attach.times
-        if attach.file is not None:
-            text = read_text(self.beside(("attach", number, "file"), attach.file))
-        return {"type": attach.type, "content": text}
+def _labelled(file: Path, text: str, settings: Settings) -> Case:
+    line = _LabelledRequest.model_validate(json.loads(text))
+    given = line.model_dump(include={"content", "page", "history", "attachments"}, mode="json")
+    files = [file]
+    if line.workflow is not None:
+        folders = (file.parent, file.parent / "workflows")
+        files += [f / line.workflow for f in folders if (f / line.workflow).is_file()][:1]
+        if len(files) == 1:
+            where = "neither beside the file nor in its workflows folder"
+            raise ValueError(f"the workflow {line.workflow} is {where}")
+        given["workflow_yaml"] = read_text(files[1])
+    read_payload(Payload, given)
+    return Case(
+        id=line.id,
+        title=line.content,
+        given=given,
+        path=file,
+        files=tuple(files),
+        fingerprint=_fingerprint(text, repr(given)),
+        settings=settings,
+        expect=Expect(),
+        label=Label(destination=line.destination, also_ok=line.also_ok, job_key=line.job_key),
+        kind=line.kind,
+    )
+
+
+def matching(cases: Sequence[Case], filters: Sequence[str]) -> tuple[Case, ...]:
+    """The cases that any of the filters fits; all of them without a filter.
+
+    A filter is a piece of a case's name, title or kind, or with `*` or `?` a pattern for its name.
+    """
+
+    def fits(wanted: str, case: Case) -> bool:
+        if "*" in wanted or "?" in wanted:
+            return fnmatchcase(case.id.lower(), wanted)
+        return any(wanted in text.lower() for text in (case.id, case.title, case.kind or ""))
+
+    return tuple(c for c in cases if not filters or any(fits(f.lower(), c) for f in filters))
+
+
+def shard(cases: Sequence[Case], which: str) -> tuple[Case, ...]:
+    """One share of the cases: `2/3` is the second of three. Every case is in exactly one.
+
+    Raises `BadRequest` for anything else.
+    """
+    part, _, of = which.partition("/")
+    if not (which.isascii() and part.isdigit() and of.isdigit() and 1 <= int(part) <= int(of)):
+        raise BadRequest(f"--shard takes I/N with I from 1 to N, such as 1/3; not {which!r}.")
+    return tuple(cases[int(part) - 1 :: int(of)])

@@ -1,13 +1,12 @@
-"""A run on a terminal: a bar while it lasts, then a table in case order and every failure."""
+"""Runs on a terminal: a bar while one lasts, its table and failures, all runs, two side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import IO, TextIO, cast
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -16,25 +15,21 @@ from global_chat.render.safe_text import clean, one_line
 from global_chat.render.stream import Stream
 
 from .history import Run
-from .result import Result, Status
-from .summary import Summary, who_answered
+from .result import Result
+from .summary import Change, Summary, dollars
 
 #: A pipe has no width of its own; lines for a file may be as long as a wide window.
 PIPE_WIDTH = 160
 
-_MARKS: dict[Status, tuple[str, str]] = {
-    "passed": ("✔", "green"),
-    "failed": ("✘", "red"),
-    "crashed": ("✘", "red"),
-    "stopped": ("–", "yellow"),
+_MARKS = {"passed": "✔", "failed": "✘", "crashed": "✘", "stopped": "–"}
+_COLOURS = {
+    **{"passed": "green", "failed": "red", "crashed": "red", "stopped": "yellow"},
+    **{"broken": "red", "fixed": "green", "other way": "yellow"},
 }
 
 
 def console(stream: TextIO | None, *, colours: bool) -> Console:
-    """A console that shows what the stream's encoding has and never fails.
-
-    It interprets nothing of what it shows. A pipe has no width, so lines there are long.
-    """
+    """A console that never fails: what the stream's encoding lacks is replaced."""
     safe = Stream(stream)
     return Console(
         file=cast(IO[str], safe),
@@ -45,96 +40,91 @@ def console(stream: TextIO | None, *, colours: bool) -> Console:
     )
 
 
-class Bar:
-    """How far the run is, on the error stream. Shows nothing where no person looks."""
-
-    def __init__(self, screen: Console, total: int) -> None:
-        self._failed = 0
-        self._progress = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}"),
-            console=screen,
-            transient=True,
-            disable=not screen.is_terminal,
-        )
-        self._task = self._progress.add_task("", total=total, failed="")
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def advance(self, result: Result) -> None:
-        """One more is done."""
-        self._failed += result.failed
-        self._progress.update(
-            self._task,
-            advance=1,
-            description=escape(one_line(result.case)),
-            failed=f"[red]{self._failed} failed[/]" if self._failed else "",
-        )
+def progress(screen: Console) -> Progress:
+    """A bar of how far a run is. It shows nothing where no person looks."""
+    failed, case = TextColumn("{task.fields[failed]}", style="red"), "{task.description}"
+    columns = (BarColumn(), MofNCompleteColumn(), failed, TimeElapsedColumn())
+    shown = (*columns, TextColumn(case, markup=False))
+    return Progress(*shown, console=screen, transient=True, disable=not screen.is_terminal)
 
 
-def show_table(screen: Console, results: Iterable[Result], summary: Summary) -> None:
-    """One row a case, in the order of the cases; repetitions of a case are one row."""
+def show_run(screen: Console, run: Run, summary: Summary) -> None:
+    """The cases in a table, repetitions in one row; every failure; last what it sums up to."""
     repeated = any(rate.total > 1 for rate in summary.rates.values())
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("", "case", "way", "confidence"):
-        table.add_column(name, overflow="fold")
+    table = _table("", "case", "way", "confidence")
     table.add_column("passed (95 % interval)" if repeated else "ms", justify="right")
-    for result in _first_of_each(results):
-        mark, style = _MARKS[_status(result, summary)]
-        last = f"{result.seconds * 1000:,.0f}"
-        table.add_row(
-            Text(mark, style),
-            Text(one_line(result.case)),
-            Text(result.way),
-            str(result.confidence or ""),
-            str(summary.rates.get(result.case, "")) if repeated else last,
-        )
+    first_of_each: dict[str, Result] = {}
+    for result in summary.results:
+        first_of_each.setdefault(result.case, result)
+    for case, result in first_of_each.items():
+        rate = summary.rates.get(case)
+        status = "failed" if rate and rate.passed < rate.total else result.status
+        last = str(rate or "") if repeated else f"{result.seconds * 1000:,.0f}"
+        shown = (one_line(case), result.path, str(result.confidence or ""), last)
+        table.add_row(Text(_MARKS[status], _COLOURS[status]), *map(Text, shown))
+    screen.print(table)
+    for result in summary.results:
+        if result.failed:
+            again = f" (run {result.number})" if result.number > 1 else ""
+            screen.print(Text(f"✘ {one_line(result.case)}{again}", "bold red"), end=" ")
+            screen.print(Text(one_line(result.title)))
+            for line in clean("\n".join(result.differences)).splitlines():
+                screen.print(Text(f"    {line}"))
+    screen.print(Text(": ".join(summary.answered_by(run.backend)), "dim"))
+    counts = [f"{n} {name}" for name in _MARKS if (n := summary.counts[name])] or ["0 passed"]  # type: ignore[index]
+    colour = "bold red" if summary.failed else "bold green"
+    screen.print(Text(f"{', '.join(counts)} of {summary.total}", colour), end="; ")
+    right = f", {summary.right} of {summary.labelled} routes right" if summary.labelled else ""
+    handed = f"{summary.handovers} of {summary.routed} handed over"
+    screen.print(Text(f"{handed}{right}; run {run.id}"))
+
+
+def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
+    """Every run with what came of it, the newest first."""
+    table = _table("run", "started", "backend", "passed", "failed", "what")
+    for run, summary in runs:
+        started = run.started if run.ended else f"{run.started} (cut off)"
+        counts = (str(summary.counts["passed"]), str(summary.failed))
+        selection = Text(one_line(run.selection))
+        table.add_row(str(run.id), started, run.backend, *counts, selection)
     screen.print(table)
 
 
-def _first_of_each(results: Iterable[Result]) -> Iterator[Result]:
-    seen: set[str] = set()
-    for result in results:
-        if result.case not in seen:
-            seen.add(result.case)
-            yield result
+def show_comparison(
+    screen: Console, first: tuple[Run, Summary], second: tuple[Run, Summary], found: list[Change]
+) -> None:
+    """The sums of both runs, then each case that differs."""
+    runs = [f"run {run.id}" for run, _ in (first, second)]
+    table = _table("", *runs)
+    before, after = _sums(first[1]), _sums(second[1])
+    for name in before:
+        table.add_row(name, before[name], after[name])
+    screen.print(table)
+    if not found:
+        screen.print("Every case came out the same way.")
+        return
+    changes = _table("case", "", *runs)
+    for case, kind, was, now in found:
+        changed = Text(kind, _COLOURS.get(kind, "dim"))
+        changes.add_row(Text(one_line(case)), changed, Text(one_line(was)), Text(one_line(now)))
+    screen.print(changes)
 
 
-def _status(result: Result, summary: Summary) -> Status:
-    rate = summary.rates.get(result.case)
-    return "failed" if rate and rate.passed < rate.total else result.status
+def _sums(summary: Summary) -> dict[str, str]:
+    usages = [total.usage for total in summary.agents.values()]
+    right = f"{summary.right} of {summary.labelled}" if summary.labelled else "no labels"
+    return {
+        "passed": f"{summary.counts['passed']} of {summary.total}",
+        "handed over": f"{summary.handovers} of {summary.routed}",
+        "routes right": right,
+        "tokens": f"{sum(usage.input_tokens + usage.output_tokens for usage in usages):,}",
+        "cost": dollars(summary.cost),
+        "seconds": f"{summary.seconds:.1f}",
+    }
 
 
-def show_failures(screen: Console, results: Iterable[Result]) -> None:
-    """Every failure with what was expected and what came."""
-    for result in results:
-        if not result.failed:
-            continue
-        repeated = f" (run {result.number})" if result.number > 1 else ""
-        screen.print(Text(f"✘ {one_line(result.case)}{repeated}", "bold red"), end=" ")
-        screen.print(Text(one_line(result.title)))
-        for difference in result.differences:
-            lines = clean(difference).splitlines()
-            screen.print(Text("\n".join(f"    {line}" for line in lines)))
-
-
-def show_summary(screen: Console, summary: Summary, run: Run) -> None:
-    """The last lines: whose answers these are, how many passed, where they went."""
-    word, sentence = who_answered(summary, run.backend)
-    screen.print(Text(f"{word}: {sentence}", "dim"))
-    found = [f"{summary.counts[name]} {name}" for name in _MARKS if summary.counts[name]]
-    colour = "red" if summary.failed else "green"
-    handed = f"{summary.handovers} of {summary.routed} handed over"
-    right = f", {summary.right} of {summary.labelled} routes right" if summary.labelled else ""
-    screen.print(
-        Text(f"{', '.join(found) or '0 passed'} of {summary.total}", f"bold {colour}"), end="; "
-    )
-    screen.print(Text(f"{handed}{right}; run {run.id}"))
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.usage import Usage
-from global_chat.replay.prices import read_prices
-from global_chat.replay.statistics import wilson
-from global_chat.replay.summary import summarize
+from global_chat.replay.limits import read_prices
+from global_chat.replay.summary import Rate, Summary
 from tests.replay_cases import a_result
 
 pytestmark = pytest.mark.unit
@@ -28,24 +27,25 @@ pytestmark = pytest.mark.unit
     ],
 )
 def test_the_interval_is_wilsons(passed: int, total: int, low: float, high: float) -> None:
-    assert wilson(passed, total) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    expected = (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    assert Rate(passed, total).interval() == expected
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_interval_holds_the_rate_and_narrows_with_more_runs(counts: tuple[int, int]) -> None:
     passed, total = counts
-    low, high = wilson(passed, total)
+    low, high = Rate(passed, total).interval()
     assert 0 <= low <= passed / total <= high <= 1
-    more_low, more_high = wilson(passed * 4, total * 4)
+    more_low, more_high = Rate(passed * 4, total * 4).interval()
     assert more_high - more_low < high - low
 
 
 def test_without_runs_nothing_is_known() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert Rate(0, 0).interval() == (0.0, 1.0)
 
 
 def test_the_matrix_counts_expected_by_taken() -> None:
-    summary = summarize(
+    summary = Summary(
         [
             a_result("a", expected="planner", taken="job_code_agent", handover="job_code_agent"),
             a_result("b", expected="planner", taken="job_code_agent", right=False, confidence=4),
@@ -65,7 +65,7 @@ def test_the_matrix_counts_expected_by_taken() -> None:
 
 
 def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None:
-    summary = summarize(
+    summary = Summary(
         [
             a_result("a", kind="k"),
             a_result("a", kind="k", number=2, status="failed"),
@@ -78,11 +78,11 @@ def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None
 
 def test_one_unknown_price_makes_the_whole_sum_unknown() -> None:
     known = {"agent": "router", "model": "m", "usage": {"input_tokens": 5}, "cost": 0.5}
-    summary = summarize([a_result("a", spent=[known]), a_result("b", spent=[known])])
+    results = [a_result("a", spent=[known]), a_result("b", spent=[known])]
+    summary = Summary(results)
     assert summary.cost == 1.0
     assert summary.agents["router"].usage.input_tokens == 10
-    summary.add(a_result("c", spent=[{**known, "cost": None}]))
-    assert summary.cost is None
+    assert Summary([*results, a_result("c", spent=[{**known, "cost": None}])]).cost is None
 
 
 def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
