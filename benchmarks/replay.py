@@ -17,8 +17,8 @@ from global_chat.contract.payload import Payload, read
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model, ModelEvent, ModelRequest
-from global_chat.replay.case import Case
-from global_chat.replay.collect import collect
+from global_chat.replay.cases import Case
+from global_chat.replay.cases import collect
 from global_chat.replay.prices import read_prices
 from global_chat.replay.result import Evidence, Result
 from global_chat.replay.run import Work, run_here, scripted_play

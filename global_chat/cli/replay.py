@@ -19,21 +19,23 @@ _LIVE_PANEL = "Live runs"
 
 
 def _panel(panel: str) -> Callable[..., Any]:
-    """Options of one panel of the help: name, what stands for the value, help."""
-
-    def make(name: str, metavar: str | None, help: str, **more: Any) -> Any:
-        return option(name, metavar=metavar, help=help, panel=panel, **more)
-
-    return make
+    """Makes options of one panel of the help from a name, a word for the value, and the help."""
+    return lambda name, metavar, help, **more: option(
+        name, metavar=metavar, help=help, panel=panel, **more
+    )
 
 
 _cases, _run, _report = map(_panel, ("Which cases", "How they run", "Reports"))
 _live = _panel(_LIVE_PANEL)
 
-_Paths = list[Path] | None
+_HISTORY = Path("tmp/replay.sqlite")
 _PATHS = "Folders of cases. Or: compare A B, two runs side by side; history, all runs."
+_ROUTES = "Labelled requests; repeatable."
 _FILTER = "A piece of a name, title or kind, or a pattern with *; repeatable."
+_JOBS = "How many at a time. Default: 1, or 4 live."
+_JSON = "The report as JSON on stdout, nothing else."
 _BATCHES = "Ask the router in batches: half the price, slower."
+_BUDGET = "Stop before it is spent."
 _POLL = "How often a batch is looked at."
 
 
@@ -41,28 +43,20 @@ _POLL = "How often a batch is looked at."
 class ReplayOptions:
     """Which cases are run, how, with which model, and what is reported."""
 
-    paths: Annotated[_Paths, typer.Argument(metavar="PATHS", help=_PATHS)] = None
-    routes: Annotated[
-        _Paths, _cases("--routes", "FILE.jsonl", "Labelled requests; repeatable.")
-    ] = None
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="PATHS", help=_PATHS)] = None
+    routes: Annotated[list[Path] | None, _cases("--routes", "FILE.jsonl", _ROUTES)] = None
     filters: Annotated[list[str] | None, _cases("--filter", "TEXT", _FILTER)] = None
     shard: Annotated[str | None, _cases("--shard", "I/N", "One of N shares of the cases.")] = None
 
-    jobs: Annotated[
-        int | None, _run("--jobs", "N", "How many at a time. Default: 1, or 4 live.", min=1)
-    ] = None
+    jobs: Annotated[int | None, _run("--jobs", "N", _JOBS, min=1)] = None
     repeat: Annotated[int, _run("--repeat", "N", "Run each case N times.", min=1)] = 1
     fail_fast: Annotated[bool, _run("--fail-fast", "", "Stop at the first failure.")] = False
     resume: Annotated[bool, _run("--resume", "", "Go on with the last such run.")] = False
     update: Annotated[bool, _run("--update", "", "Expect what came; shows the diff first.")] = False
     yes: Annotated[bool, _run("--yes", "", "Do not ask before updating.")] = False
-    history: Annotated[Path, _run("--history", "PATH", "The file of runs.")] = Path(
-        "tmp/replay.sqlite"
-    )
+    history: Annotated[Path, _run("--history", "PATH", "The file of runs.")] = _HISTORY
 
-    as_json: Annotated[
-        bool, _report("--json", "", "The report as JSON on stdout, nothing else.")
-    ] = False
+    as_json: Annotated[bool, _report("--json", "", _JSON)] = False
     junit: Annotated[Path | None, _report("--junit", "PATH", "A JUnit file.")] = None
     html: Annotated[Path | None, _report("--html", "PATH", "One HTML page.")] = None
 

@@ -6,10 +6,10 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -17,31 +17,31 @@ from rich.syntax import Syntax
 
 from global_chat.contract.errors import AuthError, BadRequest, TurnError
 from global_chat.disk.paths import check_writable
+from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically, write_together
 from global_chat.model.anthropic import DEFAULT_BASE_URL
+from global_chat.model.prices import Budgeted, Prices, parse_prices
 from global_chat.model.seam import Model
 from global_chat.render.diffs import diff_lines
 from global_chat.render.safe_text import clean
+from global_chat.render.screen import console
 from global_chat.render.stream import Stream
 from global_chat.render.wording import error_text
-from global_chat.replay.case import Case
-from global_chat.replay.collect import collect, matching, read_labelled, shard
+from global_chat.replay import report
+from global_chat.replay.cases import Case, collect, matching, read_labelled, shard
 from global_chat.replay.history import History, Run
-from global_chat.replay.limits import Budgeted, Paced, Prices, read_prices
 from global_chat.replay.play import play_script
-from global_chat.replay.reports import html_report, json_report, junit_report
 from global_chat.replay.result import ACCESS_ERRORS, Result
-from global_chat.replay.run import StopRun, live, run_all, scripted
+from global_chat.replay.run import Paced, StopRun, live, run_all, scripted
 from global_chat.replay.summary import Summary, compare_runs
-from global_chat.replay.terminal import console, progress, show_comparison, show_run, show_runs
 from global_chat.replay.update import update_of
 
 from .options import ModelOptions
 from .replay import ReplayOptions
-from .wiring import Wired, read_settings, wire
+from .wiring import read_settings, wire
 
-if TYPE_CHECKING:
-    from global_chat.model.batched import BatchedModel
+Work = Sequence[tuple[Case, int]]
+TakeTurns = Callable[[Work, Callable[[Result], None]], Coroutine[Any, Any, None]]
 
 
 def run_replay(options: ReplayOptions) -> int:
@@ -62,7 +62,7 @@ class _Replay:
         self._options, self._screen, self._errors = options, screen, errors
 
     def _say(self, text: str) -> None:
-        self._errors.print(text, markup=False)
+        self._errors.print(clean(text), markup=False)
 
     def run(self) -> int:
         options = self._options
@@ -71,30 +71,29 @@ class _Replay:
             with History(options.history) as history:
                 return self._look_back(history, words[1:])
         if words[:1] in (["history"], ["compare"]) and not Path(words[0]).exists():
-            raise BadRequest(
-                "It is `replay history`, or `replay compare A B` with two of its runs, such as "
-                "last~1 and last."
-            )
+            usage = "It is `replay history`, or `replay compare A B` with two of its runs"
+            raise BadRequest(f"{usage}, such as last~1 and last.")
         _check(options)
         cases = self._selected()
         if options.update:
             return self._update(cases)
-        prices = read_prices(options.prices)
-        turns = _Turns(options, prices)
+        prices = parse_prices()
+        if options.prices is not None:
+            prices = parse_prices(read_text(options.prices), str(options.prices))
+        take_turns = (_with_model if options.asks_model else _with_scripts)(options, prices)
         check_writable([path for path in (options.junit, options.html) if path])
         with History(options.history) as history:
-            return self._replay(history, cases, turns)
+            return self._replay(history, cases, take_turns)
 
     def _look_back(self, history: History, names: Sequence[str]) -> int:
         """List all runs, or compare two; the exit code is 1 when something broke in between."""
         runs = [history.run(name) for name in names] or history.runs()
         summed = [(run, Summary(history.results(run))) for run in runs]
         if not names:
-            show_runs(self._screen, summed)
+            report.show_runs(self._screen, summed)
             return 0
-        before, after = summed
-        found = compare_runs(before[1].results, after[1].results)
-        show_comparison(self._screen, before, after, found)
+        found = compare_runs(summed[0][1].results, summed[1][1].results)
+        report.show_comparison(self._screen, summed[0], summed[1], found)
         return int(any(change.kind == "broken" for change in found))
 
     def _selected(self) -> Sequence[Case]:
@@ -102,35 +101,33 @@ class _Replay:
         options = self._options
         if not options.paths and not options.routes:
             raise BadRequest("Name folders of cases, or a file of labelled requests with --routes.")
-        cases = list(collect(options.paths)) if options.paths else []
+        cases = list(collect(options.paths or ()))
         settings = read_settings(options.config)
         for file in options.routes or ():
             cases += read_labelled(file, settings)
         chosen = shard(matching(cases, options.filters or ()), options.shard or "1/1")
         if not chosen:
             raise BadRequest("No case is left: --filter or --shard leaves them all out.")
-        if options.asks_model:
-            labelled = [case for case in chosen if case.label is not None]
-            if not labelled:
-                raise BadRequest("None of these cases has a route label, so none can be run live.")
-            if left_out := len(chosen) - len(labelled):
-                some = "1 case is" if left_out == 1 else f"{left_out} cases are"
-                self._say(f"{some} left out: without a route label nothing can be judged live.")
-            return labelled
-        if any(case.script is None for case in chosen):
-            raise BadRequest(
-                "Labelled requests have no script: say who answers them, with --live or "
-                "--backend offline."
-            )
-        return chosen
+        if not options.asks_model:
+            if all(case.script for case in chosen):
+                return chosen
+            who = "say who answers them, with --live or --backend offline"
+            raise BadRequest(f"Labelled requests have no script: {who}.")
+        labelled = [case for case in chosen if case.label]
+        if not labelled:
+            raise BadRequest("None of these cases has a route label, so none can be run live.")
+        if left_out := len(chosen) - len(labelled):
+            some = "1 case is" if left_out == 1 else f"{left_out} cases are"
+            self._say(f"{some} left out: without a route label nothing can be judged live.")
+        return labelled
 
-    def _replay(self, history: History, cases: Sequence[Case], turns: _Turns) -> int:
+    def _replay(self, history: History, cases: Sequence[Case], take_turns: TakeTurns) -> int:
         options = self._options
         backend = options.backend or "anthropic" if options.asks_model else "scripted"
         begin = history.resume if options.resume else history.begin
         run = begin(backend, _selection(options))
 
-        def left() -> list[tuple[Case, int]]:
+        def left() -> Work:
             """What is to be done, a whole round of cases before the next repetition."""
             done = {(r.case, r.number, r.fingerprint) for r in history.results(run) if r.is_final}
             rounds = ((case, n) for n in range(1, options.repeat + 1) for case in cases)
@@ -138,7 +135,7 @@ class _Replay:
 
         interrupted = False
         try:
-            self._carry_out(history, run, left(), turns)
+            self._carry_out(history, run, left(), take_turns)
         except KeyboardInterrupt:
             interrupted = True
         summary = self._report(history, run, cases)
@@ -149,11 +146,9 @@ class _Replay:
             history.end(run)
         return 130 if interrupted else int(bool(count or summary.failed))
 
-    def _carry_out(
-        self, history: History, run: Run, work: Sequence[tuple[Case, int]], turns: _Turns
-    ) -> None:
+    def _carry_out(self, history: History, run: Run, work: Work, take_turns: TakeTurns) -> None:
         failed, lost = 0, None
-        with progress(self._errors) as bar:
+        with report.progress(self._errors) as bar:
             task = bar.add_task("", total=len(work), failed="")
 
             def receive(result: Result) -> None:
@@ -168,7 +163,7 @@ class _Replay:
                 bar.update(task, advance=1, description=clean(result.case), failed=told)
                 self._stop_after(result)
 
-            asyncio.run(turns.take(work, receive))
+            asyncio.run(take_turns(work, receive))
         if lost:
             raise lost
 
@@ -189,13 +184,13 @@ class _Replay:
         current = [r for r in history.results(run) if (r.case, r.fingerprint) in order]
         summary = Summary(sorted(current, key=lambda r: order[r.case, r.fingerprint]))
         if self._options.as_json:
-            Stream(sys.stdout).json(json_report(run, summary))
+            Stream(sys.stdout).json(report.json_report(run, summary))
         else:
-            show_run(self._screen, run, summary)
+            report.show_run(self._screen, run, summary)
         if self._options.junit is not None:
-            write_atomically(self._options.junit, junit_report(run, summary))
+            write_atomically(self._options.junit, report.junit_report(run, summary))
         if self._options.html is not None:
-            write_atomically(self._options.html, html_report(run, summary))
+            write_atomically(self._options.html, report.html_report(run, summary))
         return summary
 
     def _update(self, cases: Sequence[Case]) -> int:
@@ -210,11 +205,10 @@ class _Replay:
             return 0
         changing = [u for u in updates if u.before != u.after]
         for one in changing:
-            diff = "\n".join((f"--- {one.path}", *diff_lines(one.before, one.after)))
-            shown = Syntax(clean(diff), "diff", background_color="default", word_wrap=True)
-            self._screen.print(shown)
+            diff = clean("\n".join((f"--- {one.path}", *diff_lines(one.before, one.after))))
+            self._screen.print(Syntax(diff, "diff", background_color="default", word_wrap=True))
         for path, difference in ((u.path, text) for u in updates for text in u.left):
-            self._say(f"{path}: {clean(difference)}")
+            self._say(f"{path}: {difference}")
         if changing and not self._options.yes:
             if not sys.stdin.isatty():
                 self._say("Nothing was written. Look at the differences, then add --yes.")
@@ -232,14 +226,9 @@ def _check(options: ReplayOptions) -> None:
         raise BadRequest("--live asks a model; it does not go with --backend scripted.")
     if options.batches and options.backend == "offline":
         raise BadRequest("--batches is the provider's; it does not go with --backend offline.")
-    given = {
-        "--routes-only": options.routes_only,
-        "--batches": options.batches,
-        "--record": options.record is not None,
-        "--budget": options.budget is not None,
-    }
-    for name in (name for name in given if given[name] and not options.asks_model):
-        raise BadRequest(f"{name} is for live runs: add --live.")
+    for name in ("routes_only", "batches", "record", "budget"):
+        if getattr(options, name) not in (None, False) and not options.asks_model:
+            raise BadRequest(f"--{name.replace('_', '-')} is for live runs: add --live.")
 
 
 def _selection(options: ReplayOptions) -> str:
@@ -254,44 +243,42 @@ def _selection(options: ReplayOptions) -> str:
     return shlex.join(words)
 
 
-class _Turns:
-    """How turns are taken: with scripts, or with a model within a budget and at a common pace.
+def _with_scripts(options: ReplayOptions, prices: Prices) -> TakeTurns:
+    play = scripted(prices)
+    return lambda work, receive: run_all(work, play, options.jobs or 1, receive)
 
-    Making it asks nobody, and raises a `TurnError` for options that cannot work.
+
+def _with_model(options: ReplayOptions, prices: Prices) -> TakeTurns:
+    """Turns with a model, within the budget and at a common pace.
+
+    Asks nobody yet. Raises a `TurnError` for options that cannot work.
     """
+    key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")
+    given = ModelOptions(backend=options.backend or "anthropic", base_url=options.base_url)
+    wired = wire(replace(given, timeout=options.timeout, config=options.config), None)
+    if options.backend != "offline" and not key:
+        local = "a local server behind --base-url takes any value"
+        raise AuthError(f"There is no API key. Set ANTHROPIC_API_KEY; {local}.")
+    if options.budget is not None:
+        settings = wired.services.settings
+        agents = (settings.router, settings.workflow_agent, settings.job_code_agent)
+        for agent in (*agents, settings.planner):
+            prices.of(agent.model)
 
-    def __init__(self, options: ReplayOptions, prices: Prices) -> None:
-        self._options, self._prices = options, prices
-        self._wired: Wired | None = None
-        if not options.asks_model:
-            return
-        self._key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")
-        backend = options.backend or "anthropic"
-        given = replace(ModelOptions(), backend=backend, config=options.config)
-        given = replace(given, base_url=options.base_url, timeout=options.timeout)
-        self._wired = wire(given, None)
-        if backend != "offline" and not self._key:
-            raise AuthError(
-                "There is no API key. Set ANTHROPIC_API_KEY; a local server behind --base-url "
-                "takes any value."
-            )
-        if options.budget is not None:
-            prices.check(self._wired.services.settings)
+    async def take(work: Work, receive: Callable[[Result], None]) -> None:
+        model: Model = Paced(wired.services.model)
+        connections: list[Any] = [wired.live] if wired.live else []
+        jobs, factor = options.jobs or 4, 1.0
+        if options.batches:
+            # The SDK takes over a second to import, and only this needs it here.
+            from global_chat.model.batched import BatchedModel  # noqa: PLC0415
 
-    async def take(
-        self, work: Sequence[tuple[Case, int]], receive: Callable[[Result], None]
-    ) -> None:
-        """Take every turn."""
-        options, wired, prices = self._options, self._wired, self._prices
-        if wired is None:
-            await run_all(work, scripted(prices), options.jobs or 1, receive)
-            return
-        batched = self._batched() if options.batches else None
-        # Calls of one batch wait for each other, so all turns have to be under way.
-        jobs = max(len(work), 1) if batched else options.jobs or 4
-        model: Model = batched or Paced(wired.services.model)
+            url = options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
+            model = BatchedModel(api_key=key or "", base_url=url, poll_seconds=options.poll_seconds)
+            connections.append(model)
+            # Calls of one batch wait for each other, so all turns have to be under way.
+            jobs, factor = max(len(work), 1), prices.batch_factor
         if options.budget is not None:
-            factor = prices.batch_factor if batched else 1
             model = Budgeted(model, options.budget, prices, factor=factor)
         play = live(
             replace(wired.services, model=model),
@@ -299,22 +286,12 @@ class _Turns:
             routes_only=options.routes_only or options.batches,
             batch=options.batches,
             record=options.record,
-            secrets=[self._key] if self._key else [],
+            secrets=[key] if key else [],
         )
         try:
             await run_all(work, play, jobs, receive)
         finally:
-            for connection in (batched, wired.live):
-                if connection is not None:
-                    await connection.aclose()
+            for connection in connections:
+                await connection.aclose()
 
-    def _batched(self) -> BatchedModel:
-        # The SDK takes over a second to import, and only this needs it here.
-        from global_chat.model.batched import BatchedModel  # noqa: PLC0415
-
-        base_url = self._options.base_url or os.environ.get("ANTHROPIC_BASE_URL")
-        return BatchedModel(
-            api_key=self._key or "",
-            base_url=base_url or DEFAULT_BASE_URL,
-            poll_seconds=self._options.poll_seconds,
-        )
+    return take

@@ -16,8 +16,8 @@ from rich.tree import Tree
 from global_chat.contract.errors import BadRequest
 from global_chat.disk.reading import read_text
 from global_chat.render.safe_text import one_line
+from global_chat.render.screen import console
 from global_chat.render.wording import error_text
-from global_chat.replay.terminal import console
 
 from .trace_wording import line_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import IO, cast
+from typing import IO, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
@@ -16,6 +16,9 @@ from .stream import Stream
 
 #: How long the moving part stays as it is while nothing happens.
 FRAME_SECONDS = 0.1
+
+#: A pipe has no width of its own; lines for a file may be as long as a wide window.
+PIPE_WIDTH = 160
 
 #: Columns and rows.
 Size = tuple[int, int]
@@ -32,6 +35,18 @@ def console_on(stream: Stream, colours: bool, size: Size | None) -> Console:
         highlight=False,
         width=size[0] if size else None,
         height=size[1] if size else None,
+    )
+
+
+def console(stream: TextIO | None, *, colours: bool) -> Console:
+    """A console for what a command prints. It never fails: what the encoding lacks is replaced."""
+    safe = Stream(stream)
+    return Console(
+        file=cast("IO[str]", safe),
+        width=None if safe.isatty() else PIPE_WIDTH,
+        no_color=not colours,
+        highlight=False,
+        emoji=False,
     )
 
 

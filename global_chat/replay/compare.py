@@ -1,18 +1,28 @@
-"""What was expected against what happened. Each difference is a sentence with both sides in it."""
+"""What was expected against what happened. Each difference is a sentence with both sides in it.
+
+Parts of a document are named by where they stand: `jobs.fetch.body`. An item of a list goes by its
+`id` or `name`, else by its number. The comparison of documents does not know what a workflow is,
+so it sees every change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from global_chat.contract.errors import InputError
+from global_chat.contract.errors import InputError, InvalidWorkflow
 from global_chat.contract.events import HandedOver, Warned
 from global_chat.model.request_texts import texts_of
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
+from global_chat.workflow.reading.compose import compose
+from global_chat.workflow.reading.nodes import Alias, Mapping, Node, Scalar, Sequence, resolve
+from global_chat.workflow.reading.source import Source
 
-from .case import Expect, PartExpectation, RequestExpectation, Texts
-from .document_diff import DocumentDiff, covers, document_diff, other_bytes
+from .cases import Expect, PartExpectation, RequestExpectation, Texts
 from .play import Outcome
 
 
@@ -28,10 +38,14 @@ class Difference(NamedTuple):
 
 Found = Iterator[Difference]
 
+_CUT = "\0"
+_AROUND_CUTS = re.compile(rf"\s*{_CUT}[\s{_CUT}]*")
+_REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
+
 
 def differences(outcome: Outcome) -> tuple[Difference, ...]:
     """Everything that came out otherwise than the case expects; empty when it passed."""
-    parts = (_end, _path, _answer, _requests, _document)
+    parts = (_facts, _texts, _requests, _document)
     found = [difference for part in parts for difference in part(outcome.case.expect, outcome)]
     if outcome.unused:
         found.append(Difference("script", f"no call used {', '.join(outcome.unused)}"))
@@ -50,7 +64,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
         return () if refused else (Difference("error", f"{error.type} ({error.message})"),)
     found = [*_live_route(outcome, routes_only)]
     if not routes_only:
-        found += _said("never_says", _text(outcome), (), expect.never_says)
+        found += _said("never_says", outcome.text, (), expect.never_says)
     wanted = any((expect.changed, expect.added, expect.removed, expect.moved))
     if not routes_only and (outcome.case.script or wanted):  # a label says nothing of changes
         found += _document(expect, outcome, exact=False)
@@ -58,96 +72,80 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
 
 
 def observed(outcome: Outcome) -> dict[str, Any]:
-    """What came, by the names that a case file has for it, but for the document."""
+    """What came, by the names of the expectations that tell of it, but for the document."""
     meta = outcome.response.meta if outcome.response else None
-    planned = meta is not None and meta.planner_iterations is not None
+    planning: dict[str, Any] = {}
+    if meta and meta.planner_iterations is not None:
+        planning = {"iterations": meta.planner_iterations, "tool_calls": meta.total_tool_calls}
+        planning["limit_reached"] = meta.limit_reached is not None
     return {
         "agents": outcome.agents,
         "confidence": outcome.route.confidence if outcome.route else None,
         "handover": outcome.handover.agent if outcome.handover else None,
         "handed_back": tuple(e.agent for e in outcome.of(HandedOver) if not e.to_planner),
-        "planning": {
-            "iterations": meta.planner_iterations,
-            "tool_calls": meta.total_tool_calls,
-            "limit_reached": meta.limit_reached is not None,
-        }
-        if meta and planned
-        else {},
+        "planning": planning,
         "usage": outcome.response.usage if outcome.response else None,
         "warnings": tuple(event.message for event in outcome.of(Warned)),
         "error": outcome.error.type if outcome.error else None,
     }
 
 
+def _facts(expect: Expect, outcome: Outcome) -> Found:
+    message, goal = (
+        outcome.error and outcome.error.message,
+        outcome.handover and outcome.handover.goal,
+    )
+    told = {"error": message, "handover": goal}
+    for key, came in observed(outcome).items():
+        expected, detail = getattr(expect, key), told.get(key)
+        if key in ("agents", "confidence", "usage") and expected is None:
+            continue
+        if key in ("planning", "usage") and outcome.response is None:
+            continue
+        same = expected == came
+        if key == "planning":
+            same = expected.items() <= came.items()
+        if key == "warnings":
+            pairs = zip(expected, came, strict=False)
+            same = len(expected) == len(came) and all(a.lower() in b.lower() for a, b in pairs)
+        if not same:
+            got = f"{_shown(came)} ({detail})" if detail else _shown(came)
+            yield Difference(key, f"expected {_shown(expected)}, got {got}")
+
+
+def _shown(value: object) -> str:
+    return (
+        ", ".join(map(repr, value)) if isinstance(value, tuple) and value else str(value or "none")
+    )
+
+
+def _texts(expect: Expect, outcome: Outcome) -> Found:
+    if outcome.error:
+        yield from _said("error_says", outcome.error.message, expect.error_says)
+    yield from _said("goal", outcome.handover.goal if outcome.handover else "", expect.goal)
+    yield from _said("says", outcome.text, expect.says)
+    yield from _said("never_says", outcome.text, (), expect.never_says)
+
+
+def _said(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
+    """Texts that are missing in `text` and that should be, for people: ignoring case."""
+    return _words(key, repr(text), text, contains, lacks, str.lower)
+
+
 def _words(
     key: str,
     where: str,
     text: str,
-    contains: Texts = (),
-    lacks: Texts = (),
+    contains: Texts,
+    lacks: Texts,
     fold: Callable[[str], str] = str,
 ) -> Found:
-    """Texts that are missing in `text`, and that should be; compared as `fold` makes them."""
     for words in contains:
         if fold(words) not in fold(text):
             yield Difference(key, f"{words!r} is not in {where}")
     for words in lacks:
         if fold(words) in fold(text):
             yield Difference(key, f"{words!r} is in {where}")
-
-
-def _said(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
-    """The same for what people read, ignoring case."""
-    return _words(key, repr(text), text, contains, lacks, str.lower)
-
-
-def _equal(key: str, expected: object, got: object, detail: str = "") -> Found:
-    if expected != got:
-        yield Difference(key, f"expected {expected}, got {got}{detail and f' ({detail})'}")
-
-
-def _list(texts: Iterable[str]) -> str:
-    return ", ".join(map(repr, texts)) or "none"
-
-
-def _text(outcome: Outcome) -> str:
-    return outcome.response.response if outcome.response else ""
-
-
-def _end(expect: Expect, outcome: Outcome) -> Found:
-    message = outcome.error.message if outcome.error else ""
-    got = outcome.error.type if outcome.error else "an answer"
-    yield from _equal("error", expect.error or "an answer", got, message)
-    if message:
-        yield from _said("error_says", message, expect.error_says)
-    warnings = observed(outcome)["warnings"]
-    pairs = zip(expect.warnings, warnings, strict=False)
-    met = all(words.lower() in warning.lower() for words, warning in pairs)
-    if not met or len(expect.warnings) != len(warnings):
-        yield from _equal("warnings", _list(expect.warnings), _list(warnings))
-
-
-def _path(expect: Expect, outcome: Outcome) -> Found:
-    got = observed(outcome)
-    if expect.agents is not None:
-        yield from _equal("agents", " → ".join(expect.agents), " → ".join(outcome.agents))
-    if expect.confidence is not None:
-        yield from _equal("confidence", expect.confidence, got["confidence"])
-    goal = outcome.handover.goal if outcome.handover else ""
-    yield from _equal("handover", expect.handover or "none", got["handover"] or "none", goal)
-    yield from _said("goal", goal, expect.goal)
-    yield from _equal("handed_back", _list(expect.handed_back), _list(got["handed_back"]))
-
-
-def _answer(expect: Expect, outcome: Outcome) -> Found:
-    yield from _said("says", _text(outcome), expect.says)
-    yield from _said("never_says", _text(outcome), (), expect.never_says)
-    if outcome.response is not None:
-        if expect.usage is not None:
-            yield from _equal("usage", expect.usage, outcome.response.usage)
-        planning = observed(outcome)["planning"]
-        for name, value in expect.planning.items():
-            yield from _equal("planning", f"{name} {value}", f"{name} {planning.get(name)}")
 
 
 def _requests(expect: Expect, outcome: Outcome) -> Found:
@@ -191,7 +189,7 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
             if not below and not any(covers(wanted, path) for path in used):
                 yield Difference(key, f"{wanted} was to be {key} and was not")
     for path, part in (*expect.changed.items(), *expect.added.items()) if exact else ():
-        yield from _part(path, part, diff)
+        yield from part_differences(path, part, diff)
     for path in expect.moved if exact else ():
         if path in diff.changed or path not in diff.before or path not in diff.after:
             yield Difference("moved", f"{path} was to keep its value and did not")
@@ -200,7 +198,8 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
         yield Difference("changed", lines)
 
 
-def _part(path: str, wanted: PartExpectation, diff: DocumentDiff) -> Found:
+def part_differences(path: str, wanted: PartExpectation, diff: DocumentDiff) -> Found:
+    """What a part of the document does not hold as it should."""
     if wanted == PartExpectation():
         return
     if path not in diff.after:
@@ -235,3 +234,119 @@ def _live_route(outcome: Outcome, routes_only: bool) -> Found:
     at, meant = (f" at {key}" if key else "" for key in (outcome.step, label.job_key))
     expected = " or ".join((label.destination, *label.also_ok))
     yield Difference("route", f"expected {expected}{meant}, got {taken}{at}")
+
+
+class PlacedPart(NamedTuple):
+    """One value, and where it stands alone and with its key.
+
+    `text` is a scalar's own text, None for a mapping or a list; `parent` is the path around it.
+    """
+
+    parent: str
+    text: str | None
+    span: tuple[int, int]
+    whole: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDiff:
+    """Paths of scalars that changed, and the topmost paths that were added and removed."""
+
+    before: dict[str, PlacedPart]
+    after: dict[str, PlacedPart]
+    changed: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def document_diff(before: str, after: str) -> DocumentDiff:
+    """What changed between two texts. A text that cannot be read has no parts."""
+    old, new = _parts(before), _parts(after)
+    changed = tuple(p for p in old if p in new and old[p].text != new[p].text)
+
+    def topmost(here: dict[str, PlacedPart], there: dict[str, PlacedPart]) -> tuple[str, ...]:
+        # A mapping that became a text is one change: what stood in it is not removed as well.
+        kept = {"", *there} - {*changed}
+        return tuple(p for p, part in here.items() if p not in there and part.parent in kept)
+
+    return DocumentDiff(old, new, changed, topmost(new, old), topmost(old, new))
+
+
+def covers(path: str, below: str) -> bool:
+    """Whether `below` is `path` or stands in it."""
+    return below == path or below.startswith(f"{path}.")
+
+
+def _parts(text: str) -> dict[str, PlacedPart]:
+    try:
+        root = compose(Source(text))
+    except InvalidWorkflow:
+        return {}
+    return {} if root is None else dict(_below(root, ""))
+
+
+def _below(node: Node, path: str) -> Iterator[tuple[str, PlacedPart]]:
+    for name, child, whole in _children(node):
+        content = resolve(child)
+        text = content.text if isinstance(content, Scalar) else None
+        below = f"{path}.{name}" if path else name
+        yield below, PlacedPart(path, text, (child.start, child.end), whole)
+        if not isinstance(child, Alias):
+            yield from _below(child, below)
+
+
+def _children(node: Node) -> Iterator[tuple[str, Node, tuple[int, int]]]:
+    if isinstance(node, Mapping):
+        for entry in node.entries:
+            key = resolve(entry.key)
+            name = key.text if isinstance(key, Scalar) else f"@{entry.start}"
+            yield name, entry.value, (entry.start, entry.end)
+    elif isinstance(node, Sequence):
+        for number, item in enumerate(node.items):
+            content = resolve(item)
+            own = content.own if isinstance(content, Mapping) else {}
+            named = (resolve(own[key].value) for key in ("id", "name") if key in own)
+            names = (value.text for value in named if isinstance(value, Scalar))
+            yield next(names, str(number)), item, (item.start, item.end)
+
+
+def other_bytes(
+    before: str, after: str, diff: DocumentDiff, moved: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Lines outside the changed parts that differ, as a diff; empty when all are the same.
+
+    Of a part that changed, its value does not count, nor the blanks around it. A part that was
+    added or removed takes its whole lines with it, blank lines between parts do not count, and a
+    comment right above a part that was removed may go too.
+    """
+    valued = {p for p in (*diff.changed, *moved) if p in diff.before and p in diff.after}
+    old = _kept(before, [diff.before[p] for p in valued], [diff.before[p] for p in diff.removed])
+    new = _kept(after, [diff.after[p] for p in valued], [diff.after[p] for p in diff.added])
+    if diff.removed:
+        old = [line for line in old if line in new or not line.lstrip().startswith("#")]
+    if diff.added or diff.removed:  # whether the last line of the text has an end is no change
+        old, new = (
+            [line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines]
+            for lines in (old, new)
+        )
+    # `repr` shows blanks and line ends, which a diff for people would hide.
+    found = difflib.unified_diff([*map(repr, old)], [*map(repr, new)], n=0, lineterm="")
+    return tuple(found)[2:]
+
+
+def _kept(text: str, values: Iterable[PlacedPart], wholes: Iterable[PlacedPart]) -> list[str]:
+    """The lines of the text without the given values and the lines of the given parts."""
+    cuts = [(*part.span, _CUT) for part in values]
+    cuts += [(*_lines_of(text, *part.whole), "") for part in wholes]
+    for start, end, mark in sorted(cuts, reverse=True):
+        text = text[:start] + mark + text[end:]
+    return [line for line in _AROUND_CUTS.sub(_CUT, text).splitlines(keepends=True) if line.strip()]
+
+
+def _lines_of(text: str, start: int, end: int) -> tuple[int, int]:
+    """The whole lines of a part that has them to itself; else only the part."""
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    rest = _REST_OF_LINE.match(text, end)
+    if text[line:start].strip(" \t-\ufeff") or rest is None:
+        return start, end
+    return line, rest.end()

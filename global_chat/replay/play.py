@@ -30,7 +30,7 @@ from global_chat.turn.take import take_turn
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
 
-from .case import Case, Label
+from .cases import Case, Label
 
 E = TypeVar("E")
 
@@ -74,47 +74,40 @@ class Listening:
             raise
 
 
-@dataclass(frozen=True)
 class Outcome:
     """One turn that is over: what was given, heard, asked and answered."""
 
-    case: Case
-    events: list[Event]
-    exchanges: list[Exchange]
-    seconds: float
-    response: Response | None = None
-    error: TurnError | None = None
-    unused: tuple[str, ...] = ()  # turns of the script that no call used
+    def __init__(
+        self,
+        case: Case,
+        events: list[Event],
+        exchanges: list[Exchange],
+        seconds: float,
+        response: Response | None,
+        error: TurnError | None,
+    ) -> None:
+        self.case, self.events, self.exchanges, self.seconds = case, events, exchanges, seconds
+        self.response, self.error = response, error
+        self.unused: tuple[str, ...] = ()  # turns of the script that no call used
+        self.text = response.response if response else ""
+        self.agents = tuple(event.agent for event in self.of(AgentInvoked))
+        self.route = next(iter(self.of(RouteDecided)), None)
+        #: The handover from a direct route to the planner, if there was one.
+        self.handover = next((event for event in self.of(HandedOver) if event.to_planner), None)
+        #: The document before the turn, and after it; after a failure with what was done before.
+        self.workflow = str(case.given.get("workflow_yaml") or "")
+        partial = error.partial_workflow if error else None
+        changed = response.workflow_yaml if response else partial
+        self.after = self.workflow if changed is None else changed
+        #: Tokens by agent and model, failed attempts included.
+        self.usage: dict[tuple[AgentName, str], Usage] = {}
+        for call in self.of(ModelCallEnded):
+            key = (call.agent, call.model)
+            self.usage[key] = self.usage.get(key, Usage()) + call.usage
 
     def of(self, kind: type[E]) -> list[E]:
         """The events of one kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
-
-    @cached_property
-    def agents(self) -> tuple[AgentName, ...]:
-        return tuple(event.agent for event in self.of(AgentInvoked))
-
-    @cached_property
-    def route(self) -> RouteDecided | None:
-        return next(iter(self.of(RouteDecided)), None)
-
-    @cached_property
-    def handover(self) -> HandedOver | None:
-        """The handover from a direct route to the planner, if there was one."""
-        return next((event for event in self.of(HandedOver) if event.to_planner), None)
-
-    @cached_property
-    def workflow(self) -> str:
-        """The document before the turn, as the payload gave it."""
-        given = self.case.given.get("workflow_yaml")
-        return given if isinstance(given, str) else ""
-
-    @cached_property
-    def after(self) -> str:
-        """The document as the turn leaves it; after a failure, with the work done before it."""
-        ended = self.error.partial_workflow if self.error else None
-        changed = self.response.workflow_yaml if self.response else ended
-        return self.workflow if changed is None else changed
 
     @cached_property
     def step(self) -> str | None:
@@ -127,16 +120,11 @@ class Outcome:
         return next((step.key for name in names if (step := workflow.find_step(name))), None)
 
     def is_right(self, label: Label) -> bool:
-        """Whether the turn was sent where it belongs, and to the step that is meant."""
-        return self.route is not None and label.accepts(self.route.sent_to, self.step)
-
-    def usage(self) -> dict[tuple[AgentName, str], Usage]:
-        """Tokens by agent and model, failed attempts included."""
-        found: dict[tuple[AgentName, str], Usage] = {}
-        for event in self.of(ModelCallEnded):
-            key = (event.agent, event.model)
-            found[key] = found.get(key, Usage()) + event.usage
-        return found
+        """Whether the turn was sent where it belongs, there to the step that is meant."""
+        taken = self.route and self.route.sent_to
+        if taken == label.destination:
+            return label.job_key in (None, self.step)
+        return taken in label.also_ok
 
 
 async def play_script(case: Case) -> Outcome:
@@ -147,8 +135,9 @@ async def play_script(case: Case) -> Outcome:
     model = Retrying(listening, case.settings.retry, sleep=_no_wait)
     outcome = await _take(case, Services(model, case.settings, backend="scripted"), listening)
     # A turn that failed on a missing turn leaves others over for that reason.
-    missed = isinstance(outcome.error, ScriptMismatch)
-    return outcome if missed else replace(outcome, unused=script.unused())
+    if not isinstance(outcome.error, ScriptMismatch):
+        outcome.unused = script.unused()
+    return outcome
 
 
 async def _no_wait(_seconds: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -12,13 +12,13 @@ from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import AccessError, ServiceError
 from global_chat.contract.names import AgentName, Destination, SubagentName
 from global_chat.contract.usage import Usage
+from global_chat.model.prices import Prices
 from global_chat.model.request_texts import texts_of
 from global_chat.render.diffs import diff_lines
 from global_chat.render.wording import route_text
 
-from .case import StrictModel
+from .cases import Case, StrictModel
 from .compare import Difference
-from .limits import Prices
 from .play import Outcome
 
 #: Of a text in a conversation this many characters are kept; a failure is found in far fewer.
@@ -39,13 +39,6 @@ class Spent(StrictModel):
     model: str
     usage: Usage
     cost: float | None = None
-
-
-class Evidence(StrictModel):
-    """Who said what in a failed turn, and what became of the workflow, as a diff."""
-
-    conversation: tuple[tuple[str, str], ...] = ()
-    workflow_diff: tuple[str, ...] = ()
 
 
 class Result(StrictModel):
@@ -69,7 +62,15 @@ class Result(StrictModel):
     kind: str | None = None
     spent: tuple[Spent, ...] = ()
     seconds: float = 0.0
-    evidence: Evidence | None = None  # of a failure only
+    conversation: tuple[tuple[str, str], ...] = ()  # of a failure: who said what
+    workflow_diff: tuple[str, ...] = ()  # likewise: what became of the document
+
+    @classmethod
+    def of(cls, case: Case, number: int, **came: Any) -> Self:
+        """The `number`th result of a case; `came` are its other fields."""
+        known = {"title": case.title, "fingerprint": case.fingerprint, "kind": case.kind}
+        given = {"scripted": case.script is not None, **came}
+        return cls(case=case.id, number=number, **known, **given)
 
     @model_validator(mode="before")
     @classmethod
@@ -107,15 +108,12 @@ def judge(
     batch: bool = False,
 ) -> Result:
     """The result of a turn that differs from what was expected in what was `found`."""
-    case, route, handover, error = outcome.case, outcome.route, outcome.handover, outcome.error
-    label = case.label
+    label, route, handover = outcome.case.label, outcome.route, outcome.handover
     # Without a label a turn belongs where it ended: a handover says that the router was wrong.
-    ended: Destination | None = route.sent_to if route and not error else None
-    return Result(
-        case=case.id,
-        title=case.title,
-        number=number,
-        fingerprint=case.fingerprint,
+    ended: Destination | None = route.sent_to if route and not outcome.error else None
+    return Result.of(
+        outcome.case,
+        number,
         status="failed" if found else "passed",
         scripted=scripted,
         differences=tuple(map(str, found)),
@@ -126,26 +124,19 @@ def judge(
         confidence=route.confidence if route else None,
         agents=outcome.agents,
         handover=handover.agent if handover else None,
-        error=error.type if error else None,
-        kind=case.kind,
+        error=outcome.error.type if outcome.error else None,
         spent=tuple(
             Spent(agent=agent, model=model, usage=u, cost=prices.cost(model, u, batch=batch))
-            for (agent, model), u in outcome.usage().items()
+            for (agent, model), u in outcome.usage.items()
         ),
         seconds=outcome.seconds,
-        evidence=_evidence(outcome) if found else None,
-    )
-
-
-def _evidence(outcome: Outcome) -> Evidence:
-    said = [("user", str(outcome.case.given.get("content"))), *_conversation(outcome)]
-    return Evidence(
-        conversation=tuple((who, _cut(text)) for who, text in said),
-        workflow_diff=tuple(diff_lines(outcome.workflow, outcome.after)),
+        conversation=[(who, _cut(text)) for who, text in _conversation(outcome) if found],
+        workflow_diff=diff_lines(outcome.workflow, outcome.after) if found else (),
     )
 
 
 def _conversation(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    yield "user", str(outcome.case.given.get("content"))
     for exchange in outcome.exchanges:
         agent = exchange.request.agent
         yield f"to {agent}", texts_of(exchange.request)["last"]

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
+from global_chat.contract.errors import RateLimited
+from global_chat.model.prices import BudgetSpent, Prices
 from global_chat.model.recording import Recording
+from global_chat.model.seam import Model, ModelEvent, ModelRequest, Restarted
 from global_chat.turn.lifecycle import Services
 
-from .case import Case
+from .cases import Case
 from .compare import differences, live_differences
-from .limits import BudgetSpent, Prices
 from .play import Outcome, play_live, play_script
 from .result import Result, judge
 from .update import keep
 
 #: Runs a case for the n-th time.
 Play = Callable[[Case, int], Awaitable[Result]]
+
+#: The pause after a rate limit, in seconds, when the provider names none.
+USUAL_PAUSE = 5.0
 
 
 class StopRun(Exception):
@@ -39,16 +46,8 @@ async def run_all(
             try:
                 result = await play(case, number)
             except Exception as error:
-                result = Result(
-                    case=case.id,
-                    title=case.title,
-                    status="crashed",
-                    number=number,
-                    fingerprint=case.fingerprint,
-                    scripted=case.script is not None,
-                    differences=(f"{type(error).__name__}: {error}",),
-                    kind=case.kind,
-                )
+                why = f"{type(error).__name__}: {error}"
+                result = Result.of(case, number, status="crashed", differences=(why,))
             receive(result)
 
     try:
@@ -95,10 +94,37 @@ def live(
         result = judge(outcome, number, found, prices, scripted=False, batch=batch)
         for error in (exchange.error for exchange in outcome.exchanges):
             if isinstance(error, BudgetSpent):
-                why = {"status": "stopped", "differences": (error.message,), "evidence": None}
+                evidence = {"conversation": (), "workflow_diff": ()}
+                why = {"status": "stopped", "differences": (error.message,), **evidence}
                 return result.model_copy(update=why)
         if record is not None:
             keep(record, outcome, number, recording)
         return result
 
     return play
+
+
+class Paced:
+    """Any model; a rate limit that one call meets keeps every other call waiting as well.
+
+    It sends nothing again: that is for the model's own retries, and for a resumed run.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._open_at = 0.0
+
+    async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream the reply, after the pause that an earlier call has brought."""
+        # While one waits another call may bring a longer pause; no event says when one is over.
+        while (pause := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(pause)
+        try:
+            async with aclosing(self._model.complete(request)) as events:
+                async for event in events:
+                    if isinstance(event, Restarted) and event.error_type == RateLimited.type:
+                        self._open_at = time.monotonic() + event.wait_seconds
+                    yield event
+        except RateLimited as error:
+            self._open_at = time.monotonic() + (error.retry_after or USUAL_PAUSE)
+            raise

@@ -125,8 +125,16 @@ class Change(NamedTuple):
 def compare_runs(before: Iterable[Result], after: Iterable[Result]) -> list[Change]:
     """What differs between two runs; cases that came out the same in both are left out."""
     first, second = _by_case(before), _by_case(after)
-    found = (_change(c, first.get(c, []), second.get(c, [])) for c in sorted({*first, *second}))
-    return [change for change in found if change]
+    changes = []
+    for case in sorted({*first, *second}):
+        (old, was, went), (new, now, goes) = (_came(runs.get(case, [])) for runs in (first, second))
+        if case not in first or case not in second:
+            changes.append(Change(case, "only in A" if case in first else "only in B", was, now))
+        elif new != old:
+            changes.append(Change(case, "fixed" if new > old else "broken", was, now))
+        elif went != goes:
+            changes.append(Change(case, "other way", went, goes))
+    return changes
 
 
 def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -137,23 +145,10 @@ def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
     return found
 
 
-def _change(case: str, before: list[Result], after: list[Result]) -> Change | None:
-    (old, was), (new, now) = _status(before), _status(after)
-    if not before or not after:
-        return Change(case, "only in B" if after else "only in A", was, now)
-    if new != old:
-        return Change(case, "fixed" if new > old else "broken", was, now)
-    went, goes = (" | ".join(sorted({r.path for r in runs})) for runs in (before, after))
-    return Change(case, "other way", went, goes) if went != goes else None
-
-
-def _status(results: list[Result]) -> tuple[float, str]:
-    """The share that passed, and what came in words."""
+def _came(results: list[Result]) -> tuple[float, str, str]:
+    """The share of a case's runs that passed, what came in words, and the ways that it went."""
     passed = sum(r.status == "passed" for r in results)
-    if len(results) == 1 and results[0].differences:
-        told = f"{results[0].status}: {results[0].differences[0]}".partition("\n")[0]
-    elif len(results) == 1:
-        told = results[0].status
-    else:
-        told = f"{passed}/{len(results)} passed" if results else ""
-    return passed / max(len(results), 1), told
+    told = f"{passed}/{len(results)} passed" if results else ""
+    if len(results) == 1:
+        told = ": ".join((results[0].status, *results[0].differences[:1])).partition("\n")[0]
+    return passed / max(len(results), 1), told, " | ".join(sorted({r.path for r in results}))

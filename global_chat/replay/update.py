@@ -8,21 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from global_chat.disk.literal_number import LiteralNumber
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_together
-from global_chat.model.recording import Recording
+from global_chat.model.recording import Recording, readable_yaml
 from global_chat.model.secrets import scrub_value
 from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Mapping, Scalar, data_of
+from global_chat.workflow.reading.nodes import Mapping
 from global_chat.workflow.reading.source import Source
 
-from .case import Expect, PartExpectation
-from .collect import spelled
-from .compare import differences, observed
-from .document_diff import DocumentDiff, covers, document_diff
+from .cases import Expect, PartExpectation, spelled
+from .compare import DocumentDiff, covers, differences, document_diff, observed, part_differences
 from .play import Outcome
 
 
@@ -53,14 +48,13 @@ def _observed(expect: Expect, outcome: Outcome) -> dict[str, Any]:
     """What came, in the words of a case file. What did not happen is None or empty."""
     diff = document_diff(outcome.workflow, outcome.after)
     found = observed(outcome)
-    usage = found["usage"].as_dict() if found["usage"] else None
-    changed = {
+    lists = {name: [*found[name]] for name in ("agents", "handed_back", "warnings")}
+    return {
+        **{**found, **lists, "usage": found["usage"] and found["usage"].as_dict()},
         "changed": _parts(expect.changed, diff.changed, diff),
         "added": _parts(expect.added, diff.added, diff),
         "removed": list(diff.removed),
     }
-    lists = {name: [*found[name]] for name in ("agents", "handed_back", "warnings")}
-    return {**found, **changed, **lists, "usage": usage}
 
 
 def _parts(
@@ -71,14 +65,10 @@ def _parts(
     for path in paths:
         wanted = next((p for p in expected if covers(p, path)), path)
         part = expected.get(wanted, PartExpectation())
-        text = diff.after[wanted].text if wanted in diff.after else None
-        met = text is None or (
-            part.equals in (None, text)
-            and all(words in text for words in part.contains)
-            and not any(words in text for words in part.lacks)
-        )
-        kept = part.model_dump(exclude_defaults=True, mode="json") or None
-        found[wanted] = kept if met else {"equals": text}
+        found[wanted] = part.model_dump(exclude_defaults=True, mode="json") or None
+        if any(part_differences(wanted, part, diff)) and wanted in diff.after:
+            text = diff.after[wanted].text
+            found[wanted] = found[wanted] if text is None else {"equals": text}
     return found
 
 
@@ -96,10 +86,9 @@ def keep(folder: Path, outcome: Outcome, number: int, recording: Recording) -> N
     if case.label is not None:
         written["route"] = case.label.model_dump(exclude_defaults=True, mode="json")
     written["expect"] = _present(_observed(Expect(), outcome))
-    # A number of a payload file that keeps how it is spelled becomes text.
     payload = json.dumps(given, ensure_ascii=False, indent=2, default=str) + "\n"
     texts = {"payload.json": payload, "script.yaml": recording.as_yaml()}
-    texts["case.yaml"] = _dumped(written)
+    texts["case.yaml"] = readable_yaml(written)
     write_together({made / name: text for name, text in texts.items()})
 
 
@@ -112,15 +101,18 @@ def with_expectations(text: str, values: dict[str, Any]) -> str:
     root = compose(source)
     entry = root.own.get("expect") if isinstance(root, Mapping) else None
     if entry is None:
-        return text.rstrip("\n") + "\n" + _dumped({"expect": _present(values)})
+        return text.rstrip("\n") + "\n" + readable_yaml({"expect": _present(values)})
     expect = entry.value
     if not isinstance(expect, Mapping) or expect.flow:
-        known = spelled(expect) or {}
-        anew = _dumped({"expect": _present({**known, **values})}).rstrip("\n")
+        # Numbers that keep how they are spelled are texts: as expectations they mean the same.
+        known = json.loads(json.dumps(spelled(expect) or {}, default=str))
+        anew = readable_yaml({"expect": _present({**known, **values})}).rstrip("\n")
         return source.splice([(entry.start, entry.end, anew)])
     splices, added = [], ""
     for name, value in values.items():
-        new = textwrap.indent(_dumped(_present({name: value})), " " * source.indent(expect.start))
+        present = _present({name: value})
+        new = readable_yaml(present) if present else ""
+        new = textwrap.indent(new, " " * source.indent(expect.start))
         if old := expect.own.get(name):
             splices.append((source.line_start(old.start), source.next_line(old.end), new))
         else:
@@ -132,27 +124,3 @@ def with_expectations(text: str, values: dict[str, Any]) -> str:
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, [], {})}
-
-
-def _dumped(value: dict[str, Any]) -> str:
-    """A mapping as YAML that reads back the same; texts of several lines as lines."""
-    if not value:
-        return ""
-    text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
-    return text
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes what would not read back: numbers, and (as escapes) line ends of YAML 1.1."""
-
-    def represent_text(self, text: str) -> yaml.ScalarNode:
-        style = "|" if "\n" in text else None
-        if not isinstance(data_of(Scalar(0, 0, text)), str):
-            style = "'"
-        if set(text) & {"\x85", "\u2028", "\u2029"}:
-            style = '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_text)
-_Dumper.add_representer(LiteralNumber, lambda dumper, value: dumper.represent_text(str(value)))

@@ -11,7 +11,7 @@ import pytest
 
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.settings import Settings
-from global_chat.replay.collect import collect
+from global_chat.replay.cases import collect
 from global_chat.replay.compare import differences
 from global_chat.replay.history import History
 from global_chat.replay.play import play_script

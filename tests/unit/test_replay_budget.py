@@ -10,9 +10,10 @@ import pytest
 from global_chat.contract.errors import BadRequest, Overloaded, RateLimited
 from global_chat.contract.settings import Settings
 from global_chat.contract.usage import Usage
+from global_chat.model.prices import Budgeted, BudgetSpent, Price, Prices
 from global_chat.model.seam import Message, ModelEvent, ModelRequest, Reply, Restarted
-from global_chat.replay import limits
-from global_chat.replay.limits import Budgeted, BudgetSpent, Paced, Price, Prices
+from global_chat.replay import run
+from global_chat.replay.run import Paced
 
 pytestmark = pytest.mark.unit
 
@@ -95,9 +96,9 @@ def test_the_most_that_a_call_can_cost_grows_with_its_text_and_its_limit() -> No
     assert price.most(longer) == pytest.approx(short + 3, rel=1e-3)
 
 
-def test_a_budget_without_a_price_is_refused_before_anything_is_asked() -> None:
+def test_a_model_without_a_price_is_named() -> None:
     with pytest.raises(BadRequest, match="no price"):
-        PRICES.check(Settings())
+        PRICES.of(Settings().router.model)
 
 
 @pytest.fixture
@@ -109,8 +110,8 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         if seconds:  # the model that is asked here gives way with zero
             waits.append(seconds)
 
-    monkeypatch.setattr(limits.time, "monotonic", lambda: 100 + sum(waits))
-    monkeypatch.setattr(limits.asyncio, "sleep", sleep)
+    monkeypatch.setattr(run.time, "monotonic", lambda: 100 + sum(waits))
+    monkeypatch.setattr(run.asyncio, "sleep", sleep)
     return waits
 
 

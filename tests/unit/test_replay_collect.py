@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.settings import Settings
-from global_chat.replay.collect import BrokenCases, collect, matching, read_labelled, shard
+from global_chat.replay.cases import BrokenCases, collect, matching, read_labelled, shard
 from tests.replay_cases import CASE, SCRIPT, a_case, write_case
 
 pytestmark = pytest.mark.unit

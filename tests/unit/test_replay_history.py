@@ -9,7 +9,6 @@ import pytest
 
 from global_chat.contract.errors import BadRequest
 from global_chat.replay.history import History
-from global_chat.replay.result import Evidence
 from global_chat.replay.summary import compare_runs
 from tests.replay_cases import a_result
 
@@ -17,10 +16,10 @@ pytestmark = pytest.mark.unit
 
 
 def test_results_come_back_as_they_were_in_the_order_of_cases(tmp_path: Path) -> None:
-    evidence = Evidence(conversation=(("user", "hé 🐱"),), workflow_diff=("+a",))
+    said = [("user", "hé 🐱")]
     spent = [{"agent": "router", "model": "m", "usage": {"input_tokens": 5}}]
     results = [
-        a_result("b", status="failed", differences=["x"], evidence=evidence),
+        a_result("b", status="failed", differences=["x"], conversation=said),
         a_result("a", number=2, spent=spent),
         a_result("a", seconds=0.25),
     ]

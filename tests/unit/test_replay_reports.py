@@ -10,18 +10,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from global_chat.render.screen import console
 from global_chat.replay.history import Run
-from global_chat.replay.reports import html_report, json_report, junit_report
-from global_chat.replay.result import Evidence, Result
+from global_chat.replay.report import html_report, json_report, junit_report, show_run
+from global_chat.replay.result import Result
 from global_chat.replay.summary import Summary
-from global_chat.replay.terminal import console, show_run
 from tests.replay_cases import a_result
 
 pytestmark = pytest.mark.unit
 
 RUN = Run(3, "2026-01-01T00:00:00Z", None, "scripted", "{}")
 HOSTILE = "</pre><script>alert(1)</script>\x1b[2J\x00\ud83d <img src=http://example.org/x>"
-EVIDENCE = Evidence(conversation=(("planner", HOSTILE),), workflow_diff=("-a", "+b", " c"))
+
 RESULTS = [
     a_result(
         "good", agents=["router", "planner"], expected="planner", taken="planner", confidence=5
@@ -37,7 +37,8 @@ RESULTS = [
         taken="job_code_agent",
         right=False,
         confidence=4,
-        evidence=EVIDENCE,
+        conversation=[("planner", HOSTILE)],
+        workflow_diff=["-a", "+b", " c"],
     ),
     a_result("dead", status="crashed", differences=("ZeroDivisionError: of all things\ufffe",)),
     a_result("left", status="stopped"),

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from global_chat.replay.case import Case
-from global_chat.replay.limits import read_prices
+from global_chat.model.prices import parse_prices
+from global_chat.replay.cases import Case
 from global_chat.replay.result import Result
 from global_chat.replay.run import Play, StopRun, run_all, scripted
 from tests.replay_cases import CASE, a_case, a_result
 
 pytestmark = pytest.mark.unit
 
-PRICES = read_prices()
+PRICES = parse_prices()
 
 
 async def results_of(
@@ -36,12 +36,12 @@ async def results_of(
 async def test_a_failed_case_comes_with_its_conversation_and_its_diff(tmp_path: Path) -> None:
     case = a_case(tmp_path, case=CASE.replace("says: Done", "says: Never"))
     (result,) = await results_of([case], scripted(PRICES))
-    assert result.status == "failed" and result.evidence is not None
-    assert [who for who, _ in result.evidence.conversation] == [
+    assert result.status == "failed"
+    assert [who for who, _ in result.conversation] == [
         *("user", "to router", "router", "to job_code_agent", "job_code_agent"),
         *("job_code_agent", "answer"),
     ]
-    assert "+    body: get('/z');" in result.evidence.workflow_diff
+    assert "+    body: get('/z');" in result.workflow_diff
 
 
 async def test_a_result_says_where_the_turn_went_and_what_it_took(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ async def test_a_result_says_where_the_turn_went_and_what_it_took(tmp_path: Path
     assert (result.step, result.confidence, result.scripted) == ("get", 5, True)
     assert [s.agent for s in result.spent] == ["router", "job_code_agent"]
     assert sum(s.cost or 0 for s in result.spent) > 0
-    assert result.evidence is None
+    assert (result.conversation, result.workflow_diff) == ((), ())
 
 
 async def test_a_case_that_raises_costs_itself_and_no_other(tmp_path: Path) -> None:

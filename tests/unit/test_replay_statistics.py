@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.usage import Usage
-from global_chat.replay.limits import read_prices
+from global_chat.model.prices import parse_prices
 from global_chat.replay.summary import Rate, Summary
 from tests.replay_cases import a_result
 
@@ -85,13 +83,11 @@ def test_one_unknown_price_makes_the_whole_sum_unknown() -> None:
     assert Summary([*results, a_result("c", spent=[{**known, "cost": None}])]).cost is None
 
 
-def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(
+def test_a_price_is_for_a_million_tokens_of_each_kind() -> None:
+    prices = parse_prices(
         "batch_factor = 0.5\n[models.big]\ninput = 2\noutput = 8\ncache_write = 4\ncache_read = 1\n"
         "[models.big-two]\ninput = 20\noutput = 0\n"
     )
-    prices = read_prices(file)
     usage = Usage(
         input_tokens=1_000_000,
         output_tokens=500_000,
@@ -108,8 +104,6 @@ def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
     "text",
     ["[models.m", "[models.m]\ninput = -1\noutput = 1\n", "[models.m]\ninput = 1\n", "x = 1\n"],
 )
-def test_a_price_file_that_is_wrong_is_told_by_name(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(text)
-    with pytest.raises(BadRequest, match=r"prices\.toml"):
-        read_prices(file)
+def test_a_price_file_that_is_wrong_is_told_by_name(text: str) -> None:
+    with pytest.raises(BadRequest, match=r"mine\.toml"):
+        parse_prices(text, "mine.toml")

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from global_chat.replay.case import Case
-from global_chat.replay.collect import read_case, spelled
+from global_chat.replay.cases import Case, read_case, spelled
 from global_chat.replay.compare import differences
 from global_chat.replay.play import play_script
 from global_chat.replay.update import Update, update_of, with_expectations

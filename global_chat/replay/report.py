@@ -1,43 +1,30 @@
-"""Runs on a terminal: a bar while one lasts, its table and failures, all runs, two side by side."""
+"""Reports: on a terminal, as a page of HTML, as JUnit's XML for CI, as JSON for programs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import IO, TextIO, cast
+from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from global_chat.contract.names import DESTINATIONS
 from global_chat.render.safe_text import clean, one_line
-from global_chat.render.stream import Stream
 
 from .history import Run
 from .result import Result
 from .summary import Change, Summary, dollars
-
-#: A pipe has no width of its own; lines for a file may be as long as a wide window.
-PIPE_WIDTH = 160
 
 _MARKS = {"passed": "✔", "failed": "✘", "crashed": "✘", "stopped": "–"}
 _COLOURS = {
     **{"passed": "green", "failed": "red", "crashed": "red", "stopped": "yellow"},
     **{"broken": "red", "fixed": "green", "other way": "yellow"},
 }
-
-
-def console(stream: TextIO | None, *, colours: bool) -> Console:
-    """A console that never fails: what the stream's encoding lacks is replaced."""
-    safe = Stream(stream)
-    return Console(
-        file=cast(IO[str], safe),
-        width=None if safe.isatty() else PIPE_WIDTH,
-        no_color=not colours,
-        highlight=False,
-        emoji=False,
-    )
 
 
 def progress(screen: Console) -> Progress:
@@ -128,3 +115,84 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def html_report(run: Run, summary: Summary) -> str:
+    """One page that needs no other file and no network."""
+    return _filled("report.html.j2", run, summary)
+
+
+def junit_report(run: Run, summary: Summary) -> str:
+    """JUnit's XML: one test case a result, named after the case."""
+    return _filled("report.junit.j2", run, summary)
+
+
+def _filled(template: str, run: Run, summary: Summary) -> str:
+    """The template with all text in it as text, never markup."""
+    environment = Environment(
+        loader=PackageLoader("global_chat.replay", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_printable,
+    )
+    return environment.get_template(template).render(
+        run=run,
+        summary=summary,
+        answered_by=summary.answered_by(run.backend),
+        destinations=DESTINATIONS,
+        dollars=dollars,
+    )
+
+
+def _printable(value: object) -> object:
+    """Text without the characters that HTML and XML cannot hold, not even escaped."""
+    if type(value) is not str:  # markup that a macro has made is a subclass
+        return value
+    return clean(value).translate(dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd"))
+
+
+def json_report(run: Run, summary: Summary) -> str:
+    """One JSON object, two-space indent, characters as they are. Rates come with their interval."""
+    told: dict[str, Any] = {
+        "total": summary.total,
+        "passed": summary.counts["passed"],
+        "failed": summary.counts["failed"],
+        "crashed": summary.counts["crashed"],
+        "stopped": summary.counts["stopped"],
+        "scripted": summary.scripted,
+        "handovers": summary.handovers,
+        "routed": summary.routed,
+        "routes_right": summary.right,
+        "routes_labelled": summary.labelled,
+        "matrix": [
+            {"expected": expected, "taken": taken, "count": count}
+            for (expected, taken), count in sorted(summary.matrix.items())
+        ],
+        "confidence": {
+            str(level): sum(n for (c, _), n in summary.confidence.items() if c == level)
+            for level in range(1, 6)
+        },
+        "agents": {
+            name: {"asked_in": total.asked_in, "cost_usd": total.cost, **total.usage.as_dict()}
+            for name, total in summary.agents.items()
+        },
+        "cost_usd": summary.cost,
+        "seconds": round(summary.seconds, 3),
+        "rates": {
+            case: {**rate._asdict(), "interval": rate.interval()}
+            for case, rate in summary.rates.items()
+            if rate.total > 1
+        },
+    }
+    evidence = {"conversation", "workflow_diff"}
+    report = {
+        "run": {"id": run.id, "started": run.started, "backend": run.backend},
+        "summary": told,
+        "results": [
+            result.model_dump(mode="json", exclude_none=True, exclude=evidence)
+            for result in summary.results
+        ],
+    }
+    return json.dumps(report, ensure_ascii=False, indent=2)

@@ -1,21 +1,29 @@
-"""Reads and selects cases before any runs: a broken one stops the replay here, with its place."""
+"""Cases: what a turn is given, what models say, what must come out; and reading them.
+
+Every case is read before any runs: a broken one stops the replay here, with its place.
+`fixtures/cases/README.md` describes the files.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from global_chat.contract.errors import BadRequest, InputError, InvalidWorkflow
 from global_chat.contract.faults import Location, dotted, in_words
+from global_chat.contract.names import AgentName, Destination, SubagentName
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.contract.settings import Settings
+from global_chat.contract.usage import Usage
 from global_chat.disk.literal_number import number_of
 from global_chat.disk.reading import read_object, read_text
 from global_chat.model.script import Script
@@ -23,14 +31,128 @@ from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.compose import compose
 from global_chat.workflow.reading.source import Source
 
-from .case import Attach, Case, CaseFile, Expect, Label
-
 M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
 
-#: Deeper than any case needs, and less than what reads the value later can follow.
-MAX_DEPTH = 50
+
+class StrictModel(BaseModel):
+    """Data that is not changed after it is read and holds no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _as_text(value: object) -> object:
+    """A YAML scalar as it is spelled: expectations are about texts, not types."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | Decimal) else value
+
+
+def _as_list(value: object) -> object:
+    return [_as_text(v) for v in value] if isinstance(value, list) else [_as_text(value)]
+
+
+def _as_part(value: object) -> object:
+    return value or {} if isinstance(value, dict | None) else {"equals": _as_text(value)}
+
+
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_as_list)]
+
+
+class PartExpectation(StrictModel):
+    """A text must hold all of `contains` and none of `lacks`, or be `equals`."""
+
+    contains: Texts = ()
+    lacks: Texts = ()
+    equals: Annotated[str | None, BeforeValidator(_as_text)] = None
+
+
+#: What a part of the document must hold afterwards; a plain value is the whole of it.
+Part = Annotated[PartExpectation, BeforeValidator(_as_part)]
+
+
+class RequestExpectation(StrictModel):
+    """Each text of `contains` must be in at least one request, none of `lacks` in any."""
+
+    contains: Texts = ()
+    lacks: Texts = ()
+    count: int | None = Field(default=None, ge=0)  # failed attempts included
+
+
+class Label(StrictModel):
+    """Where a request belongs: the right answer of a router, whatever the script's router says."""
+
+    destination: Destination
+    also_ok: tuple[Destination, ...] = ()
+    job_key: str | None = None
+
+
+class Expect(StrictModel):
+    """What must come out.
+
+    What is left out is expected not to happen: no handover, no warning, no error, no change. Of
+    the workflow, everything outside `changed`, `added` and `removed` must stay byte for byte.
+    Parts are named by their path (`jobs.fetch.body`); a path stands for everything below it.
+    """
+
+    agents: tuple[AgentName, ...] | None = None
+    confidence: int | None = None
+    handover: SubagentName | None = None  # who handed over to the planner
+    goal: Texts = ()  # words of the goal that came with it
+    handed_back: Annotated[tuple[SubagentName, ...], BeforeValidator(_as_list)] = ()
+    changed: dict[str, Part] = {}
+    added: dict[str, Part] = {}
+    removed: Texts = ()
+    moved: Texts = ()  # paths whose text is written in another form, with the same value
+    says: Texts = ()
+    never_says: Texts = ()
+    requests: dict[AgentName, RequestExpectation | tuple[RequestExpectation, ...]] = {}
+    planning: dict[Literal["iterations", "tool_calls", "limit_reached"], int | bool] = {}
+    usage: Usage | None = None
+    warnings: Texts = ()  # words of each warning, in order
+    error: str | None = None
+    error_says: Texts = ()
+
+
+class Attach(StrictModel):
+    """An attachment: a file beside the case, or `text` repeated `times` times."""
+
+    type: str = Field(min_length=1)
+    file: str | None = None
+    text: str = ""
+    times: int = Field(default=1, ge=1, le=1_000_000)
+
+
+class CaseFile(StrictModel):
+    """`case.yaml`. File names are relative to the case's folder."""
+
+    title: str = Field(min_length=1)
+    why: str | None = None
+    payload: dict[str, Any] | str
+    workflow: str | None = None
+    attach: tuple[Attach, ...] = ()
+    script: str = "script.yaml"
+    settings: Settings = Settings()
+    route: Label | None = None
+    expect: Expect = Expect()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case, ready to run. `script` is None for a labelled request that only a model answers."""
+
+    id: str
+    title: str
+    given: dict[str, Any]  # the payload as data: a case may be about a payload that is refused
+    path: Path
+    files: tuple[Path, ...]  # every file that was read for it
+    fingerprint: str  # a hash of all that it is made of: results of another one are out of date
+    settings: Settings
+    expect: Expect
+    script: Script | None = None
+    label: Label | None = None
+    kind: str | None = None
 
 
 class BrokenCases(InputError):
@@ -47,14 +169,14 @@ class BrokenCases(InputError):
 class PlacedFile:
     """A YAML or JSON file that knows where each value stands, so that a fault has a place."""
 
-    def __init__(self, path: Path, value_of: Callable[[nodes.Node], object]) -> None:
+    def __init__(self, path: Path) -> None:
         """Read a file. Raises `BrokenCases` when it is missing, not UTF-8, or malformed."""
         self.path = path
         try:
             self.text = read_text(path).removeprefix("\ufeff")
             self._source = Source(self.text)
-            self._root = compose(self._source)
-            self._value = value_of(self._root) if self._root else None
+            self.root = compose(self._source) or nodes.Scalar(0, 0, "")
+            self.data = nodes.data_of(self.root)
         except BadRequest as error:
             raise BrokenCases([f"{path}: {error.message}"]) from None
         except InvalidWorkflow as error:
@@ -63,40 +185,34 @@ class PlacedFile:
             line, column = (error.details.get(name, 1) for name in ("line", "column"))
             raise BrokenCases([f"{path}:{line}:{column}: {problem}"]) from None
 
-    def read_as(self, model: type[M]) -> M:
-        """The value as `model`. Raises `BrokenCases` with every place where it does not fit."""
+    def read_as(self, model: type[M], value: object) -> M:
+        """The `value` as `model`. Raises `BrokenCases` with every place where it does not fit."""
         try:
-            return model.model_validate(self._value)
+            return model.model_validate(value)
         except ValidationError as error:
-            found = (self.fault(place, problem).faults for place, problem in _problems(error))
-            raise BrokenCases(fault for faults in found for fault in faults) from None
+            faults = [self.fault(problem, *place) for place, problem in _problems(error)]
+            raise BrokenCases(faults) from None
 
-    def fault(self, location: Location, problem: str) -> BrokenCases:
-        """A fault at `location`, or at the nearest value around it that the file has."""
-        node = self._root
+    def fault(self, problem: str, *location: int | str) -> str:
+        """The problem with the place of a value, or of the nearest one around it."""
+        node: nodes.Node = self.root
         for name in location:
-            content = nodes.resolve(node) if node else None
+            content = nodes.resolve(node)
             if isinstance(content, nodes.Mapping) and name in content.own:
                 node = content.own[str(name)].value
             elif isinstance(content, nodes.Sequence) and isinstance(name, int):
                 node = content.items[name]
-        line, column = self._source.position(node.start if node else 0)
-        return BrokenCases([f"{self.path}:{line}:{column}: {problem}"])
+        line, column = self._source.position(node.start)
+        return f"{self.path}:{line}:{column}: {problem}"
 
 
-def spelled(node: nodes.Node, depth: int = 0) -> Any:
-    """The value of a node, numbers with the digits that they are written with.
-
-    Raises `BadRequest` when it nests too deep, as an alias inside its own anchor does.
-    """
-    if depth > MAX_DEPTH:
-        raise BadRequest(f"It nests more than {MAX_DEPTH} levels deep.")
+def spelled(node: nodes.Node) -> Any:
+    """The value of a node that `data_of` can read, numbers with the digits they are written in."""
     content = nodes.resolve(node)
     if isinstance(content, nodes.Mapping):
-        entries = nodes.entries_of(content).items()
-        return {key: spelled(entry.value, depth + 1) for key, entry in entries}
+        return {key: spelled(entry.value) for key, entry in nodes.entries_of(content).items()}
     if isinstance(content, nodes.Sequence):
-        return [spelled(item, depth + 1) for item in content.items]
+        return [spelled(item) for item in content.items]
     value = nodes.data_of(content)
     return number_of(content.text) if type(value) in (int, float) else value
 
@@ -122,7 +238,7 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         if not found:
             why = "holds no case (a folder with a case.yaml)" if path.exists() else "is not there"
             faults.append(f"{path}: {why}")
-        files |= {file: name for file, name in found.items() if file not in files}
+        files = {**found, **files}
     for file in files.values():
         try:
             case = read_case(file)
@@ -138,14 +254,14 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
 
 def read_case(path: Path) -> Case:
     """The case in the file `path`, named after its folder. Raises `BrokenCases`."""
-    file = PlacedFile(path, spelled)
-    written = file.read_as(CaseFile)
+    file = PlacedFile(path)
+    written = file.read_as(CaseFile, spelled(file.root))
     used = [path]
 
     def beside(name: str, *location: int | str) -> Path:
         used.append(path.parent / name)
         if not used[-1].is_file():
-            raise file.fault(location, f"the file {name} is not there")
+            raise BrokenCases([file.fault(f"the file {name} is not there", *location)])
         return used[-1]
 
     def attachment(number: int, attach: Attach) -> dict[str, str]:
@@ -154,7 +270,7 @@ def read_case(path: Path) -> Case:
             text = read_text(beside(attach.file, "attach", number, "file"))
         return {"type": attach.type, "content": text}
 
-    script = PlacedFile(beside(written.script, "script"), nodes.data_of)
+    script = PlacedFile(beside(written.script, "script"))
     try:
         given: Any = written.payload
         if isinstance(given, str):
@@ -169,7 +285,7 @@ def read_case(path: Path) -> Case:
         if written.expect.error != BadRequest.type:  # else its refusal is what the case is about
             read_payload(Payload, given)
     except BadRequest as error:
-        raise file.fault(("payload",), error.message) from None
+        raise BrokenCases([file.fault(error.message, "payload")]) from None
     return Case(
         id=path.resolve().parent.name,
         title=written.title,
@@ -179,7 +295,7 @@ def read_case(path: Path) -> Case:
         fingerprint=_fingerprint(file.text, script.text, repr(given)),
         settings=written.settings,
         expect=written.expect,
-        script=script.read_as(Script),
+        script=script.read_as(Script, script.data),
         label=written.route,
     )
 
