@@ -96,12 +96,14 @@ class PlannerWork:
         except ScriptMismatch:
             raise
         except TurnError as error:
-            outcome = _failed(f"{error.type}: {error.message}")
+            # Notes say what was wrong in the model's terms: a planner can act on that.
+            reason = "\n".join((error.message, *getattr(error, "__notes__", ())))
+            outcome = _failed(f"{error.type}: {reason}")
         except Exception as error:  # every tool_use must be answered, whatever failed
             outcome = _failed(f"{type(error).__name__} in {use['name']}")
         took = (time.perf_counter() - began) * 1000
-        reason = outcome.text if outcome.failed else None
-        emit(ToolEnded(use["id"], "planner", use["name"], took, outcome.failed, reason))
+        why = outcome.text if outcome.failed else None
+        emit(ToolEnded(use["id"], "planner", use["name"], took, outcome.failed, why))
         return outcome
 
     async def _run(self, use: Block) -> ToolOutcome:
@@ -139,8 +141,9 @@ class PlannerWork:
         if answer.workflow.text != before.text:
             self._keep(answer.workflow)
         done = structure_done(before, self.workflow)
-        notes = "".join(f"\nNote: {warning}" for warning in answer.warnings)
-        return _ended(done + notes, answer.text)
+        notes = "".join(f"\n\nTell the user: {warning}" for warning in answer.warnings)
+        ended = _ended(done, answer.text)
+        return replace(ended, text=ended.text + notes)
 
     async def _code(self, call: CodeCall) -> ToolOutcome:
         step = self.workflow.find_step(call.job_key)

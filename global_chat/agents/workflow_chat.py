@@ -53,6 +53,7 @@ async def answer(
     context.emit(AgentInvoked("workflow_agent"))
     context.emit(Status("Working on the workflow's structure"))
     request = _request(context, task)
+    problem = ""
     for last_try in (False, True):
         attempt = _Attempt(task, context.knowledge.adaptor_versions(), last_try=last_try)
         visible = VisibleText(show or _nowhere)
@@ -79,10 +80,12 @@ async def answer(
         visible.withdraw()
         correction = Message("user", workflow_correction(problem))
         request = replace(request, messages=(*request.messages, as_message(reply), correction))
-    raise InvalidOutput(
+    failure = InvalidOutput(
         "The change could not be made: the model's answer did not fit the workflow, twice. The "
         "workflow is as it was. Try again, or name the steps and say what should happen to each."
     )
+    failure.add_note(problem)  # for a planner, which can ask in another way
+    raise failure
 
 
 class _Attempt:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
-from global_chat.workflow.drafting import edge_fields
 from global_chat.workflow.finding import find_step
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
@@ -124,8 +124,13 @@ def plan_paths(
 
 def _kept(edge: Edge, fields: Fields, ends: _Ends, layout: Layout, found: Findings) -> Edge | None:
     """What the patch makes of a path of the document; None when it goes with one of its ends."""
-    shown = edge_fields(edge)
-    fields = {name: value for name, value in fields.items() if shown.get(name) != value}
+    cleared = [name for name in _ENDS if fields.get(name, "") is None]
+    if cleared and ("target_job" in cleared or not any(map(fields.get, _ENDS[:2]))):
+        found.problems.append(
+            f"The path `{edge.key}` cannot be without `{cleared[0]}`. To take it out, list it in "
+            "`remove`."
+        )
+        return edge
     source, target, whole = ends.of_document(edge)
     moves = [name for name in _ENDS if fields.get(name) is not None]
     if not whole and not moves:
@@ -252,12 +257,17 @@ def _drawn_already(
     A path of the document is changed under its own key.
     """
     other = next((plan.new for plan in planned if _joined(plan.new) == _joined(edge)), None)
-    if other and _conditioned(other, fields, layout) != other:
+    if other and _says(_conditioned(other, fields, layout)) != _says(other):
         found.problems.append(
             f"The path `{other.key}` joins the same two parts as `{edge.key}`. Change it under "
             "that key; there is one path between two parts."
         )
     return other is not None
+
+
+def _says(edge: Edge) -> tuple[str | bool | None, ...]:
+    kind, expression = edge.condition_type or "always", (edge.condition_expression or "").strip()
+    return kind, expression, edge.condition_label, edge.enabled is not False
 
 
 def _joined(edge: Edge) -> tuple[str | None, ...]:
@@ -353,10 +363,13 @@ def _check_condition(edge: Edge, layout: Layout, found: Findings) -> None:
             f"The path `{edge.key}` has the unknown condition type `{str(kind)[:40]}`. "
             f"It is one of {', '.join(CONDITION_TYPES)}."
         )
-    if kind == "js_expression" and not (edge.condition_expression or "").strip():
+    expression = (edge.condition_expression or "").strip()
+    if kind == "js_expression" and not expression:
         found.problems.append(
             f"The path `{edge.key}` is a `js_expression` without a `condition_expression`."
         )
+    elif kind == "js_expression" and (wrong := condition_problem(expression)):
+        found.problems.append(f"Path `{edge.key}`: {wrong}")
 
 
 def _with_own_keys(planned: list[Planned[Edge]], layout: Layout) -> list[Planned[Edge]]:
