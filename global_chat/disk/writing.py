@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 from global_chat.contract.errors import BadRequest, InternalError
+from global_chat.contract.texts import replace_lone_surrogates
 
 _SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 

@@ -83,12 +83,7 @@ class Recording:
 
     def as_yaml(self) -> str:
         """The script so far as the text of a script file, without secrets."""
-        yaml = YAML()
-        yaml.width = 2**20  # lines are never folded: a fold would have to be undone by the reader
-        yaml.indent(mapping=2, sequence=4, offset=2)
-        written = StringIO()
-        yaml.dump(_readable(self.as_data()), written)
-        return written.getvalue()
+        return readable_yaml(self.as_data())
 
     def _when(self, call: _Call, calls: list[_Call]) -> dict[str, Any]:
         """The `when` that only this call of its agent fits; equal calls keep their order."""
@@ -189,6 +184,16 @@ def _error(error: TurnError) -> dict[str, Any]:
     if isinstance(error, ServiceError) and not error.retryable:
         written["retry"] = False
     return written
+
+
+def readable_yaml(data: dict[str, Any]) -> str:
+    """Plain data as YAML that reads back the same; texts of several lines as lines."""
+    yaml = YAML()
+    yaml.width = 2**20  # lines are never folded: a fold would have to be undone by the reader
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    written = StringIO()
+    yaml.dump(_readable(data), written)
+    return written.getvalue()
 
 
 def _readable(value: Any) -> Any:
