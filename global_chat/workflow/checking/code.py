@@ -216,12 +216,7 @@ class _Reading:
         returned = parent.type == "return_statement" or (
             inside is not None and inside.child_by_field_name("body") == call
         )
-        return bool(returned and inside and self._is_argument_of_fn(inside))
-
-    def _is_argument_of_fn(self, function: Node) -> bool:
-        arguments = function.parent
-        call = arguments.parent if arguments and arguments.type == "arguments" else None
-        return bool(call and call.type == "call_expression" and _callee(call) == "fn")
+        return bool(returned and inside and _drops_its_value(inside))
 
     def _without_return(self, call: Node) -> Iterator[_Found]:
         arguments = call.child_by_field_name("arguments")
@@ -246,6 +241,15 @@ class _Reading:
                     return False
             parent = parent.parent
         return True
+
+
+def _drops_its_value(function: Node) -> bool:
+    """Whether a function is given to `fn` or `forEach`, which do not run what it gives back."""
+    arguments = function.parent
+    call = arguments.parent if arguments and arguments.type == "arguments" else None
+    called = call.child_by_field_name("function") if call else None
+    last = called.child_by_field_name("property") if called else None
+    return bool(called and (_names(called, "fn") or (last and _text(last) == "forEach")))
 
 
 def _text(node: Node) -> str:
