@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 class AdaptorFacts:
     """The names that a step with this adaptor may use, dotted where they have a namespace.
 
-    `operations` stand at the top level (None: not known), `others` do not: helpers, readers, libraries. Both hold
-    what the adaptor includes from common and other packages. Of a namespace in `open_namespaces`
-    not every name is known.
+    `operations` stand at the top level (None: not known), `others` do not: helpers, readers,
+    libraries. Both hold what the adaptor includes from common and other packages. Of a namespace in
+    `open_namespaces` not every name is known.
     """
 
     package: str

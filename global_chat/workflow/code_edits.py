@@ -15,7 +15,6 @@ from typing import Literal
 from global_chat.workflow.code_matches import closest_line, line_of, matches
 from global_chat.workflow.parts import Step
 
-
 #: What a comment says that stands for code, in the languages that we speak.
 _ELISION = re.compile(
     r"\.\.\.|…|\b(?:rest|remaining|remainder|unchanged|existing|previous|other|same|omitted"
