@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from .adaptor_docs import AdaptorDocs, Operation
-from .database import Database
-from .indexing import Document, digest_of, index_source
-from .markdown import Page, Section
+from .pages import Document, Page, Section, digest_of
 from .registry import Listing
 from .specifier import Specifier, newest
+from .store import Store, index_source
 
 _MISS_SECONDS = 6 * 3600.0  # a version that could not be fetched is not asked for again until then
 
@@ -22,13 +21,13 @@ _MISS_SECONDS = 6 * 3600.0  # a version that could not be fetched is not asked f
 class AdaptorShelf:
     """What is stored about adaptors."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     def get(self, wanted: Specifier) -> AdaptorDocs | None:
         """The docs of exactly this version; None when they are not stored, or not readable."""
         query = "SELECT docs FROM adaptor WHERE package = ? AND version = ?"
-        row = self._database.run(
+        row = self._store.run(
             lambda c: c.execute(query, (wanted.package, wanted.version)).fetchone()
         )
         try:
@@ -39,14 +38,14 @@ class AdaptorShelf:
     def stored(self, package: str | None = None) -> list[Specifier]:
         """Versions whose docs are stored, of one package or of all."""
         query = "SELECT package, version FROM adaptor WHERE ?1 IS NULL OR package = ?1"
-        rows = self._database.run(lambda c: c.execute(query, (package,)).fetchall())
+        rows = self._store.run(lambda c: c.execute(query, (package,)).fetchall())
         return [Specifier(*row) for row in rows]
 
     def known_versions(self) -> Mapping[str, set[str]]:
         """Versions that a registry has told of, by package."""
         query = "SELECT package, version FROM adaptor_version"
         found: dict[str, set[str]] = {}
-        for package, version in self._database.run(lambda c: c.execute(query).fetchall()):
+        for package, version in self._store.run(lambda c: c.execute(query).fetchall()):
             found.setdefault(package, set()).add(version)
         return found
 
@@ -65,13 +64,13 @@ class AdaptorShelf:
             if newest(versions) == docs.version:
                 index_source(connection, "adaptor", docs.package, _documents(docs))
 
-        self._database.run(work)
+        self._store.run(work)
 
     def missed(self, wanted: Specifier) -> bool:
         """Whether fetching this version has failed not long ago."""
         query = "SELECT 1 FROM adaptor_miss WHERE package = ? AND version = ? AND asked_at > ?"
         row = (wanted.package, wanted.version or "", time.time() - _MISS_SECONDS)
-        return self._database.run(lambda c: c.execute(query, row).fetchone()) is not None
+        return self._store.run(lambda c: c.execute(query, row).fetchone()) is not None
 
     def put_miss(self, wanted: Specifier, listing: Listing | None) -> None:
         """Remember that fetching failed, and what versions there are if that much was learned."""
@@ -82,7 +81,7 @@ class AdaptorShelf:
             if listing is not None:
                 _note_versions(connection, listing)
 
-        self._database.run(work)
+        self._store.run(work)
 
 
 def _note_versions(connection: sqlite3.Connection, listing: Listing) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from .library import Library, Passage
+from .library import Library
+from .search import Passage
 
 _LONGEST_PASSAGE = 4_000  # characters
 _NOTHING = (

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from global_chat.cli.docs import docs_app
 from global_chat.contract.errors import BadRequest
-from global_chat.knowledge import folders
+from global_chat.knowledge import pages
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.markdown import PASSAGE_CHARACTERS, read_page
+from global_chat.knowledge.pages import PASSAGE_CHARACTERS, read_page
 
 pytestmark = pytest.mark.unit
 
@@ -188,7 +188,7 @@ def test_the_handbook_cannot_be_removed_by_its_name() -> None:
 def test_files_that_are_no_text_or_too_large_are_left_out_and_said_so(
     docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "LARGEST_FILE", 1_000)
+    monkeypatch.setattr(pages, "LARGEST_FILE", 1_000)
     (docs / "binary.md").write_bytes(b"abc\0def")
     (docs / "huge.md").write_text("word " * 1_000)
     (docs / "latin.md").write_bytes("# Señal\n\nvacío".encode("latin-1"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 import yaml
+from global_chat.workflow.merging.merge import ReplyRejected
 from workflow_documents import FORMS, JOBS, difference, edge, new_step, reply, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import yaml
+from global_chat.workflow.merging.merge import ReplyRejected
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from workflow_strategies import Drawn, documents, edits
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from global_chat.workflow.merging.merge import ReplyRejected
 from workflow_documents import FORMS, edge, new_step, reply, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

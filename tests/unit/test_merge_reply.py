@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from global_chat.workflow.merging.merge import ReplyRejected
 from workflow_documents import JOBS, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 
 pytestmark = pytest.mark.unit
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from global_chat.workflow.merging.merge import Merge
 from workflow_documents import JOBS, edge, new_step, reply
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import Merge
 
 pytestmark = pytest.mark.unit
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from global_chat.workflow.merging.merge import ReplyRejected
 from workflow_documents import FORMS, JOBS, difference, edge, new_step, reply, workflow
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import ReplyRejected
 from global_chat.workflow.parts import Edge
 
 pytestmark = pytest.mark.unit
