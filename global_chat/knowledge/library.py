@@ -17,13 +17,14 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest
 
-from .adaptor_lookup import AdaptorLookup, SyncResult
-from .adaptor_shelf import AdaptorShelf
+from .adaptor_docs import AdaptorDocs
 from .adaptor_text import AdaptorText
+from .adaptors import AdaptorLookup, AdaptorShelf, Synced, SyncResult
 from .catalogue import CATALOGUE_FILE, Adaptor, Catalogue
 from .pages import (
     Document,
@@ -34,7 +35,7 @@ from .pages import (
     handbook_documents,
     handbook_files,
 )
-from .search import SEARCH_FLOOR, Floor, Passage, search_passages
+from .search import SEARCH_FLOOR, Floor, Passage, search_passages, source_of
 from .store import (
     IndexReport,
     Store,
@@ -69,12 +70,16 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the library holds. `path` is None when it lives in memory only; `size` is in bytes."""
+    """What the library holds. `path` is None when it lives in memory only; `size` is in bytes.
+
+    `synced` is the registry that turns go on using, None before the first sync.
+    """
 
     path: Path | None
     size: int
     sources: tuple[SourceStatus, ...]
     adaptors: tuple[str, ...]
+    synced: Synced | None = None
 
 
 class Library:
@@ -96,7 +101,7 @@ class Library:
         self._catalogue = catalogue or Catalogue.load()
         self._shelf = AdaptorShelf(self._store)
         self._adaptors = AdaptorLookup(
-            self._shelf, self._catalogue, None if offline else registry, fetch_seconds
+            self._shelf, self._catalogue, registry, fetch_seconds, offline=offline
         )
 
     @property
@@ -170,6 +175,30 @@ class Library:
 
         return self._store.run(work)
 
+    def page(self, source: str) -> str:
+        """All passages of the page that a passage's `source` names, in order.
+
+        The handbook's pages may be named without folder and ending: `cursors`. Raises `BadRequest`
+        when there is no such page, with those that are like it.
+        """
+
+        def work(connection: sqlite3.Connection) -> str:
+            self._refresh(connection)
+            query = """SELECT page.id, kind, source.name, path FROM page
+                       JOIN source ON source.id = source_id"""
+            pages = {source_of(*row[1:]): row[0] for row in connection.execute(query)}
+            wanted = (source, f"handbook/{source}", f"handbook/{source}.md")
+            found = next((pages[name] for name in wanted if name in pages), None)
+            if found is None:
+                near = get_close_matches(wanted[-1], pages, n=3, cutoff=0.7)
+                instead = f" Do you mean {', '.join(near)}?" if near else ""
+                raise BadRequest(f"There is no page {source}.{instead}")
+            passages = "SELECT title, text FROM passage WHERE page_id = ? ORDER BY id"
+            texts = connection.execute(passages, (found,))
+            return "\n\n".join(f"## {title}\n\n{text}" for title, text in texts)
+
+        return self._store.run(work)
+
     def remove(self, name: str) -> None:
         """Forget a folder that was added, by its path. Raises `BadRequest` when it was not."""
         names = {name, str(Path(name).expanduser().resolve())}
@@ -184,7 +213,7 @@ class Library:
         """What is indexed and stored."""
         rows, adaptors = self._store.run(self._contents)
         sources = tuple(SourceStatus(*row) for row in rows)
-        return Status(self._store.path, self._store.size(), sources, adaptors)
+        return Status(self._store.path, self._store.size(), sources, adaptors, self._shelf.synced())
 
     def close(self) -> None:
         """Let go of the file."""
@@ -208,18 +237,20 @@ class Library:
         if read_setting(connection, "handbook") == digest:
             return
         index_source(connection, "handbook", "handbook", handbook_documents())
-        pages = [_page(adaptor) for adaptor in self._catalogue]
+        pages = [
+            _page(adaptor, self._catalogue.docs(adaptor.package)) for adaptor in self._catalogue
+        ]
         index_source(connection, "catalogue", "catalogue", pages)
         write_settings(connection, {"handbook": digest})
 
 
-def _page(adaptor: Adaptor) -> Document:
+def _page(adaptor: Adaptor, docs: AdaptorDocs | None) -> Document:
     """A short page on an adaptor: what system it is for and what it can do."""
     system = adaptor.system or adaptor.name
     lines = [f"Adaptor {adaptor.specifier} connects to {system}."]
-    if adaptor.operations:
-        lines.append("Operations: " + ", ".join(f"`{name}`" for name in adaptor.operations))
+    if docs is not None:
+        signatures = [op.signature for op in docs.operations if op.kind == "operation"]
+        lines.append("Operations: " + ", ".join(f"`{name}`" for name in signatures))
     text = "\n".join(lines)
-    title = f"{system} adaptor"
-    page = Page(title, adaptor.name, (Section(title, text),))
+    page = Page(f"{system} adaptor", adaptor.name, (Section(f"{system} adaptor", text),))
     return Document(adaptor.name, digest_of(text.encode()), page)

@@ -106,7 +106,7 @@ def _words(connection: sqlite3.Connection, query: str) -> list[_Word]:
     count: int = connection.execute("SELECT count(*) FROM passage").fetchone()[0]
     words = []
     for word in telling:
-        forms = (word, *_meanings(word))
+        forms = (word, *meanings(word))
         having = frozenset(_matching(connection, forms))
         # The inverse document frequency that BM25 uses; a word that no passage has weighs most.
         weight = math.log(1 + (count - len(having) + 0.5) / (len(having) + 0.5))
@@ -169,9 +169,12 @@ def _stop_words() -> frozenset[str]:
     return frozenset((_DATA / "stop_words.txt").read_text(encoding="utf-8").split())
 
 
-def _meanings(word: str) -> tuple[str, ...]:
-    """What a word means in English, if the vocabulary has it: itself, or its longest stem."""
-    vocabulary = _vocabulary()
+def meanings(word: str) -> tuple[str, ...]:
+    """What a word means in English, if the vocabulary has it: itself, or its longest stem.
+
+    The word may have accents and capitals. Empty for a word that is not in the vocabulary.
+    """
+    vocabulary, word = _vocabulary(), _folded(word)
     stems = (f"{word[:end]}*" for end in range(len(word), _SHORTEST_STEM - 1, -1))
     return next((vocabulary[form] for form in (word, *stems) if form in vocabulary), ())
 
@@ -201,11 +204,11 @@ def _passages(
         page, kind, name, path, title, text = connection.execute(query, (passage,)).fetchone()
         per_page[page] += 1
         if per_page[page] <= _PER_PAGE:
-            found.append(Passage(title, _source(kind, name, path), text))
+            found.append(Passage(title, source_of(kind, name, path), text))
     return tuple(found)
 
 
-def _source(kind: str, name: str, path: str) -> str:
+def source_of(kind: str, name: str, path: str) -> str:
     """Where a passage is from, as one would write it: a file's path, or an adaptor's specifier."""
     if kind == "adaptor":
         return f"{name}@{path.partition('/')[0]}"

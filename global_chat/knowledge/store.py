@@ -225,6 +225,16 @@ def _copy(path: Path, memory: sqlite3.Connection) -> None:
         pass
 
 
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """`GLOBAL_CHAT_CACHE` when it is set, else this program's folder in the user's cache."""
+    if named := environ.get("GLOBAL_CHAT_CACHE"):
+        return Path(named).expanduser()
+    # Only whoever opens the database needs it.
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("global-chat", appauthor=False)
+
+
 @dataclass(frozen=True, slots=True)
 class IndexReport:
     """What indexing a source did, in pages, and how many passages the source now has."""

@@ -17,12 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from global_chat.knowledge.adaptor_docs import AdaptorDocs
-from global_chat.knowledge.adaptor_shelf import AdaptorShelf
+from global_chat.knowledge.adaptors import AdaptorShelf
 from global_chat.knowledge.library import Library, Passage
-from global_chat.knowledge.places import cache_folder, registry_address
 from global_chat.knowledge.reference import Reference, passages_text
-from global_chat.knowledge.registry import Listing
-from global_chat.knowledge.store import Store
+from global_chat.knowledge.registry import Listing, registry_address
+from global_chat.knowledge.store import Store, cache_folder
 
 pytestmark = pytest.mark.unit
 
@@ -283,6 +282,25 @@ async def test_agents_read_titles_sources_and_texts() -> None:
     assert "7.3.2" in reference.adaptor_versions()["@openfn/language-http"]
     long = passages_text([Passage("t", "s", "line\n" * 5_000)])
     assert len(long) < 4_200 and "left out" in long
+
+
+async def test_passages_for_a_step_fit_its_adaptor(tmp_path: Path) -> None:
+    for adaptor in ("kobotoolbox", "salesforce"):
+        (tmp_path / f"{adaptor}.md").write_text(
+            f"---\nadaptors: [{adaptor}]\n---\n# Walrus fields\n\nA walrus field of {adaptor}."
+        )
+    library = Library(None)
+    library.add(tmp_path)
+    reference = Reference(library)
+    text = await reference.passages("map the walrus fields", "@openfn/language-salesforce@9.0.0")
+    assert "walrus field of salesforce" in text and "kobotoolbox" not in text
+    assert any("salesforce.md" in note for note in reference.notes())
+    assert len(text) <= 3_500
+
+
+@pytest.mark.parametrize("request_", ["", "thanks!", "write a poem about the sea", "ok do it"])
+async def test_no_passage_is_shown_when_none_fits(shared: Library, request_: str) -> None:
+    assert await Reference(shared).passages(request_, "http@7.3.2") == ""
 
 
 def test_the_cache_is_where_the_variable_says() -> None:
