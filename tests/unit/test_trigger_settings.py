@@ -9,7 +9,7 @@ import pytest
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Trigger
-from global_chat.workflow.patch import Value
+from global_chat.yaml.nodes import Value
 
 pytestmark = pytest.mark.unit
 
@@ -70,6 +70,10 @@ def test_settings_of_a_webhook_are_read_in_every_form(form: str) -> None:
 @pytest.mark.parametrize("step", ["take", "'17'"])
 def test_a_cursor_has_one_name_and_is_the_key_of_a_step(form: str, name: str, step: str) -> None:
     assert _settings(form, f"{name}: {step}", "cron") == {"cron_cursor_job": "take"}
+
+
+def test_a_cursor_is_the_text_that_stands_there() -> None:
+    assert _settings("export", "cron_cursor_job: 0123", "cron") == {"cron_cursor_job": "0123"}
 
 
 FIELDS = "hosts: ['localhost:9092'], topics: [visits], connect_timeout: 30, ssl: true, sasl: plain"
