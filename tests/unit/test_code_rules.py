@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from global_chat.workflow.adaptor_facts import AdaptorFacts
+from global_chat.contract.adaptor_facts import AdaptorFacts, OperationFacts
 from global_chat.workflow.checking.code import code_problems, new_code_problems
 
 pytestmark = pytest.mark.unit
 
+ADAPTOR = "@openfn/language-http@7.3.2"
 HTTP = AdaptorFacts(
-    "@openfn/language-http",
-    frozenset({"get", "post", "request", "fn", "each", "fnIf", "tracker.import", "combine"}),
-    frozenset({"util.encode", "dataValue", "dateFns"}),
-    frozenset({"util", "dateFns"}),
+    ADAPTOR,
+    exact=True,
+    operations={name: OperationFacts() for name in ("get", "post", "request", "tracker.import")},
+    common=frozenset({"fn", "each", "fnIf", "combine", "dataValue"}),
+    common_operations=frozenset({"fn", "each", "fnIf", "combine"}),
+    helpers=frozenset({"util.encode"}),
+    readers=frozenset({"dataValue"}),
+    namespaces=frozenset({"util", "dateFns"}),
 )
 
 RIGHT = [
@@ -71,12 +76,12 @@ WRONG = [
 
 @pytest.mark.parametrize("code", RIGHT)
 def test_right_code_is_left_alone(code: str) -> None:
-    assert code_problems(code, HTTP) == ()
+    assert code_problems(code, HTTP, ADAPTOR) == ()
 
 
 @pytest.mark.parametrize(("code", "rule", "line"), WRONG)
 def test_wrong_code_is_found_once_where_it_stands(code: str, rule: str, line: int) -> None:
-    assert [(p.rule, p.row + 1) for p in code_problems(code, HTTP)] == [(rule, line)]
+    assert [(p.rule, p.row + 1) for p in code_problems(code, HTTP, ADAPTOR)] == [(rule, line)]
 
 
 @pytest.mark.parametrize(
@@ -91,5 +96,7 @@ def test_only_what_an_edit_brought_counts() -> None:
     after = (
         "post('/y', state.data);\nfn(state => { state.a = 2; });\nfn(state => { state.b = 1; });"
     )
-    assert [(p.rule, p.row) for p in new_code_problems(before, after, HTTP)] == [("fn-returns", 2)]
-    assert new_code_problems(before, before, HTTP) == ()
+    assert [(p.rule, p.row) for p in new_code_problems(before, after, HTTP, ADAPTOR)] == [
+        ("fn-returns", 2)
+    ]
+    assert new_code_problems(before, before, HTTP, ADAPTOR) == ()

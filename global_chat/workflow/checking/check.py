@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from global_chat.workflow.adaptor_facts import AdaptorFacts
+from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.workflow.checking.adaptors import adaptor_problem
 from global_chat.workflow.checking.code import CodeProblem, code_problems
 from global_chat.workflow.checking.edges import edge_problems
@@ -70,19 +70,13 @@ def _adaptors(places: Places, known: Mapping[str, Collection[str]] | None) -> It
             yield places.problem("warning", rule, message, placed, key, suggestion)
 
 
-def facts_of(step: Step, facts: FactsOf | None) -> AdaptorFacts | None:
-    """What is known of the adaptor of a step: its package's name, if nothing else."""
-    if step.adaptor is None:
-        return None
-    known = facts(step.adaptor) if facts else None
-    return known or AdaptorFacts("@" + step.adaptor.strip().removeprefix("@").split("@")[0])
-
-
 def _code(places: Places, facts: FactsOf | None) -> Iterator[Problem]:
     source, layout = places.source, places.layout
     for placed in layout.steps:
         if placed.part.code and placed.part.has_code:
-            for problem in code_problems(placed.part.code, facts_of(placed.part, facts)):
+            adaptor = placed.part.adaptor
+            known = facts(adaptor) if facts and adaptor else None
+            for problem in code_problems(placed.part.code, known, adaptor):
                 line, column = _position(source, layout, placed, problem)
                 message = f"{placed.part.name}: {problem.message}"
                 yield Problem("warning", problem.rule, message, line, column)

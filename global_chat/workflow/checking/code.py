@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from global_chat.workflow.adaptor_facts import AdaptorFacts
+from global_chat.contract.adaptor_facts import AdaptorFacts
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -30,8 +30,14 @@ _FUNCTIONS = frozenset(
         "method_definition",
     }
 )
-#: What every step may call, whatever its adaptor.
-_COLLECTIONS = "collections"
+#: What a step may call whatever is known of its adaptor: collections, and what nearly every adaptor
+#: includes from common.
+_USUAL = frozenset(
+    {
+        *("alterState", "as", "assert", "collections", "combine", "cursor", "debug", "each"),
+        *("fn", "fnIf", "group", "log", "map", "merge", "validate"),
+    }
+)
 #: What the browser and Node have that people call in code, so that it is no operation.
 _GLOBALS = frozenset({"console", "Object", "Array", "Promise", "JSON", "Math", "process"})
 
@@ -49,18 +55,21 @@ class CodeProblem:
         return f"line {self.row + 1}: {self.message}"
 
 
-def code_problems(code: str, facts: AdaptorFacts | None = None) -> tuple[CodeProblem, ...]:
+def code_problems(
+    code: str, facts: AdaptorFacts | None = None, adaptor: str | None = None
+) -> tuple[CodeProblem, ...]:
     """What is wrong with the code of a step, in order; at most one syntax error.
 
     `facts` are those of the step's adaptor; without them only what holds for every adaptor is
-    looked at. Code that does not parse is not searched any further.
+    looked at. `adaptor` is its specifier, the only package that may be imported. Code that does not
+    parse is not searched any further.
     """
     source = code.encode("utf-8", "replace")
     root = _parser().parse(source).root_node
     if root.has_error:
         node, message = _first_error(root)
         return (_problem("code-syntax", message, node, source),)
-    found = _Reading(root, facts).problems()
+    found = _Reading(root, facts, adaptor).problems()
     places = {(node.start_byte, rule): (node, message) for rule, message, node in found}
     return tuple(
         _problem(rule, message, node, source)
@@ -69,12 +78,15 @@ def code_problems(code: str, facts: AdaptorFacts | None = None) -> tuple[CodePro
 
 
 def new_code_problems(
-    before: str | None, after: str, facts: AdaptorFacts | None = None
+    before: str | None,
+    after: str,
+    facts: AdaptorFacts | None = None,
+    adaptor: str | None = None,
 ) -> tuple[CodeProblem, ...]:
     """The problems of `after` that `before` has not: of those that it has, only further ones."""
-    known = Counter(p.message for p in code_problems(before or "", facts))
+    known = Counter(p.message for p in code_problems(before or "", facts, adaptor))
     fresh: list[CodeProblem] = []
-    for problem in code_problems(after, facts):
+    for problem in code_problems(after, facts, adaptor):
         known[problem.message] -= 1
         if known[problem.message] < 0:
             fresh.append(problem)
@@ -103,9 +115,11 @@ _Found = tuple[str, str, "Node"]
 class _Reading:
     """One program: what it declares, and what its calls do."""
 
-    def __init__(self, root: Node, facts: AdaptorFacts | None) -> None:
+    def __init__(self, root: Node, facts: AdaptorFacts | None, adaptor: str | None) -> None:
         self._root = root
         self._facts = facts
+        self._package = package_of(adaptor) if adaptor else None
+        self._operations = {*facts.operations, *facts.common_operations} if facts else set[str]()
         self._declared = {name for node in _in_order(root) for name in _declared(node)}
 
     def problems(self) -> Iterator[_Found]:
@@ -129,7 +143,7 @@ class _Reading:
         if source is None:
             return
         package = _text(source).strip("'\"")
-        if self._facts is None or package == self._facts.package:
+        if self._package is None or package == self._package:
             return
         message = (
             f"`import` of {package} does not work in a step: only its adaptor can be imported, and "
@@ -166,13 +180,12 @@ class _Reading:
 
     def _unknown_operation(self, call: Node, name: str) -> Iterator[_Found]:
         first, _, rest = name.partition(".")
-        if self._facts is None or self._facts.operations is None:
+        facts = self._facts
+        if facts is None or facts.open_ended or name in self._operations:
             return
-        if first in self._declared | _GLOBALS | {_COLLECTIONS}:
+        if first in self._declared | _GLOBALS | _USUAL or (rest and first in facts.namespaces):
             return
-        if name in self._facts.operations or (rest and first in self._facts.open_namespaces):
-            return
-        if name in self._facts.others:
+        if name in facts.helpers | facts.readers | facts.others | facts.common:
             message = (
                 f"`{name}` is a helper, not an operation: call it inside a function, such as "
                 "fn(state => …)."
@@ -180,8 +193,8 @@ class _Reading:
             yield "not-an-operation", message, call
         elif name != "require":
             message = (
-                f"`{name}` is not an operation of {self._facts.package}: use one that it has, or "
-                "declare the function in this code."
+                f"`{name}` is not an operation of {package_of(facts.specifier)}: use one that it "
+                "has, or declare the function in this code."
             )
             yield "unknown-operation", message, call
 
@@ -200,8 +213,7 @@ class _Reading:
             yield "operation-not-run", message, node
 
     def _is_operation(self, name: str) -> bool:
-        operations = self._facts.operations if self._facts else None
-        return name in (operations or ()) and name.partition(".")[0] not in self._declared
+        return name in self._operations and name.partition(".")[0] not in self._declared
 
     def _is_left(self, call: Node) -> bool:
         """Whether the value of the call is dropped, or given back to `fn`, by a function."""
@@ -250,6 +262,11 @@ def _drops_its_value(function: Node) -> bool:
     called = call.child_by_field_name("function") if call else None
     last = called.child_by_field_name("property") if called else None
     return bool(called and (_names(called, "fn") or (last and _text(last) == "forEach")))
+
+
+def package_of(specifier: str) -> str:
+    """`@openfn/language-http` of `@openfn/language-http@7.3.2`."""
+    return specifier.strip()[:1] + specifier.strip()[1:].split("@")[0]
 
 
 def _text(node: Node) -> str:
