@@ -110,6 +110,7 @@ def test_what_is_no_patch_is_refused_with_the_place(answer: str, told: str) -> N
         # new parts that are not whole
         ("jobs: {new: {name: New}}", [], "`adaptor`"),
         ("jobs: {'': {name: New, adaptor: http}}", [], "key"),
+        ("triggers: {'': {type: webhook}}", ["triggers.cron"], "key"),
         ("jobs: {' ': {name: New, adaptor: http}}", [], "key"),
         ("jobs: {new: {name: ' ', adaptor: http}}", [], "name"),
         ("jobs: {new: {name: New, adaptor: 'a b'}}", [], "`new`"),
@@ -178,6 +179,7 @@ def test_a_huge_or_deep_or_endless_reply_is_refused_in_a_short_sentence(huge: st
 
 
 HOSTILE = (
+    *("", " "),
     *("a: b", "it's", 'q"q', "*a", "&a", "<<", "a\nb", "a\r\nb", "\u2028", "\x85", "\ufeff", "🦠"),
     *(
         "- a",

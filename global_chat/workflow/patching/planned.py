@@ -7,17 +7,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from uuid import uuid4
 
-from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Layout
-
-#: Fields that hold text. In a reply they count as they stand, whatever they look like.
-TEXTS = frozenset(
-    {"name", "adaptor", "body", "id", "type", "cron_expression", "source_trigger", "source_job"}
-    | {"target_job", "condition_type", "condition_expression", "condition_label", "custom_path"}
-    | {"cron_cursor", "cron_cursor_job", "cron_cursor_job_id", "webhook_reply"}
-)
 
 P = TypeVar("P", Step, Trigger, Edge)
 
@@ -57,14 +49,6 @@ class Findings:
 
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-
-
-def not_there(what: str, key: str, there: Iterable[str], rest: str) -> str:
-    """The sentence on a key that no part has: the nearest one, or which there are."""
-    keys = list(there)
-    listed = ", ".join(f"`{k}`" for k in keys[:20]) + (" …" if len(keys) > 20 else "")
-    hint = f"The {what}s are {listed}." if keys else f"There is no {what} yet."
-    return f"There is no {what} `{key[:80]}`. {rest}. {did_you_mean(key, keys) or hint}"
 
 
 def fresh_id(ids: Iterable[str | None], old: Layout) -> str | None:
