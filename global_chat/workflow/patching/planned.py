@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from uuid import uuid4
 
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Value
-from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.reading.forms import Layout, Placed
 
 P = TypeVar("P", Step, Trigger, Edge)
 
@@ -89,4 +89,22 @@ def difference(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, 
                 found[key] = inner
         elif value != before or type(value) is not type(before):
             found[key] = value
+    return found
+
+
+def placements(
+    parts: Sequence[Placed[P]], planned: Iterable[Planned[P]]
+) -> list[tuple[Placed[P], P]]:
+    """Every new part with the part of the document behind which it goes: the one that it follows
+    in the plan; the last one that stays, when it comes first. There must be one that stays."""
+    by_part = {id(placed.part): placed for placed in parts}
+    plans = list(planned)
+    staying = {id(plan.old) for plan in plans if plan.old}
+    after = next(placed for placed in reversed(parts) if id(placed.part) in staying)
+    found: list[tuple[Placed[P], P]] = []
+    for plan in plans:
+        if plan.old:
+            after = by_part[id(plan.old)]
+        else:
+            found.append((after, plan.new))
     return found

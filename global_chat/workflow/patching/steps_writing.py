@@ -8,10 +8,9 @@ from typing import Any
 
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patching.next_writing import NextWriter
-from global_chat.workflow.patching.node_edits import NodeEdits
-from global_chat.workflow.patching.part_writing import placements, put, without_nulls
+from global_chat.workflow.patching.node_edits import NodeEdits, without_nulls
 from global_chat.workflow.patching.plan import EMPTY_BODY
-from global_chat.workflow.patching.planned import Plan, Planned
+from global_chat.workflow.patching.planned import Plan, Planned, placements
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Mapping, entries_of, find, resolve, text_of, value_of
@@ -123,7 +122,7 @@ def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step, dialect: Dial
             edits.add(mapping, "adaptors", [new.adaptor])
         else:
             values["adaptor"] = new.adaptor
-    put(edits, placed.holder, None, placed.node, values, _STEP)
+    edits.put(placed.holder, None, placed.node, values, _STEP)
 
 
 def _write_trigger(
@@ -159,7 +158,7 @@ def _write_trigger(
         else:
             inner[place or dialect.cron_key] = new.cron_expression
     _write_extra(edits, mapping, extra, inner)
-    put(edits, placed.holder, None, placed.node, values, _TRIGGER)
+    edits.put(placed.holder, None, placed.node, values, _TRIGGER)
 
 
 def _write_extra(
@@ -179,7 +178,7 @@ def _write_extra(
         if stays or any(value is not None for value in values.values()):
             fresh = {k: v for k, v in values.items() if k not in extra.own and v is not None}
             if stays:
-                put(edits, mapping, own, extra, values, tuple(extra.own))
+                edits.put(mapping, own, extra, values, tuple(extra.own))
             else:
                 edits.set_value(mapping, own, without_nulls(fresh))
         else:
