@@ -60,7 +60,7 @@ def _write_part(
         values = {key: value for key, value in values.items() if key not in settings}
         if placed.mapping and text_of(placed.mapping, "name") == old.key != new.key:
             values["name"] = new.key
-        values |= changed_settings(placed.mapping, old, new, ids, spelled=dict).own
+        values |= changed_settings(placed.mapping, old, new, ids)
     edits.put(placed.holder, placed.entry, placed.node, values, order)
 
 

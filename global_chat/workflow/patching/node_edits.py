@@ -28,7 +28,7 @@ from global_chat.workflow.reading.nodes import (
     Scalar,
     Sequence,
     find,
-    resolve,
+    text_of_key,
 )
 from global_chat.workflow.reading.source import Source, Splice
 from global_chat.workflow.reading.yaml_text import Data
@@ -109,8 +109,15 @@ class NodeEdits:
     def _put_one(self, mapping: Mapping, key: str, value: Data, order: abc.Sequence[str]) -> None:
         own = mapping.own.get(key)
         new = without_nulls(value) if isinstance(value, dict) else value
-        if own and isinstance(value, dict) and isinstance(own.value, Mapping):
-            self.put(mapping, own, own.value, value)
+        inner = own.value if own else None
+        if own and isinstance(value, dict) and isinstance(inner, Mapping | Alias):
+            stays = inner.own if isinstance(inner, Mapping) else {"": None}
+            if any(value.get(k, "") is not None for k in stays):
+                self.put(mapping, own, inner, value)
+            elif new:
+                self.set_value(mapping, own, new)
+            else:
+                self.remove(mapping, own)
         elif own and value is not None:
             self.set_value(mapping, own, new)
         elif own:
@@ -119,9 +126,9 @@ class NodeEdits:
             if find(mapping, key):
                 raise self.refuse(mapping, f"`{key}` comes from a mapping that others share")
         else:
-            staying = [e for e in mapping.entries if _text(e.key) in order]
+            staying = [e for e in mapping.entries if text_of_key(e) in order]
             before = order[: order.index(key)] if key in order else order
-            earlier = [e for e in staying if _text(e.key) in before]
+            earlier = [e for e in staying if text_of_key(e) in before]
             self.add(mapping, key, new, (earlier or staying or mapping.entries)[-1])
 
     def set_value(self, mapping: Mapping, entry: Entry, value: Data) -> None:
@@ -308,11 +315,6 @@ def without_nulls(values: abc.Mapping[str, Data]) -> dict[str, Data]:
         for key, value in values.items()
         if value is not None
     }
-
-
-def _text(node: Node) -> str:
-    key = resolve(node)
-    return key.text if isinstance(key, Scalar) else ""
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
