@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import (
     Alias,
     Entry,
     Mapping,
@@ -20,7 +20,7 @@ from global_chat.workflow.reading.nodes import (
     Sequence,
     resolve,
 )
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 
 @dataclass(frozen=True, slots=True)

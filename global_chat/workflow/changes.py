@@ -68,8 +68,13 @@ def project_changes(old: Workflow, new: Workflow) -> tuple[str, ...]:
 
 
 def changed_lines(before: str, after: str) -> tuple[int, int]:
-    """How many lines `after` adds to `before` and how many it takes away."""
+    """How many lines `after` adds to `before` and how many it takes away.
+
+    Lines that only end in another way count when nothing else differs.
+    """
     old, new = before.splitlines(), after.splitlines()
+    if old == new:
+        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
@@ -149,8 +154,7 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
 
 def _code(name: str, before: str, after: str) -> str:
     added, removed = changed_lines(before, after)
-    counts = f"+{added} −{removed}" if added or removed else "line ends only"
-    return f"Code of {name} changed ({counts})"
+    return f"Code of {name} changed (+{added} −{removed})"
 
 
 def _trigger(old: Trigger | None, new: Trigger | None, *, is_only: bool) -> Iterator[str]:

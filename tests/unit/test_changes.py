@@ -329,6 +329,13 @@ def test_nothing_changed_is_nothing_told(drawn: Drawn) -> None:
     assert one.changes_to(Workflow.read(drawn.text, drawn.page)) == ()
 
 
+def test_another_end_of_a_line_is_a_change_when_it_is_the_only_one() -> None:
+    assert changed_lines("a\nb\n", "a\nb") == (1, 1)
+    assert changed_lines("a\nb", "a\nb\nc\n") == (1, 0)
+    old = JOBS.replace("body: |-", "body: |")
+    assert told(old, JOBS) == ["Code of Clean changed (+1 −1)"]
+
+
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_lines_add_up(before: list[str], after: list[str]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
-from global_chat.workflow.reading import yaml_text
+from global_chat.yaml import writing as yaml_text
 
 _KEYS = (
     *("fetch", "load-2", "Envoyer-à-la-région", "取得", "on", "0123", "1.10", "a b", "x#y", "it's"),

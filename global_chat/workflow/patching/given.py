@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.drafting import edge_fields, fields_of, placeholder_owner
 from global_chat.workflow.parts import Edge, Step
-from global_chat.workflow.patch import Fields, Patch, Value
+from global_chat.workflow.patch import Fields, Patch
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import text_of
-from global_chat.workflow.reading.trigger_settings import KAFKA, settings_by_name
+from global_chat.workflow.reading.trigger_settings import KAFKA, secrets_in, settings_by_name
+from global_chat.yaml.nodes import Value, text_of
 
 #: What a part of each section of a patch is called.
 SECTIONS = {"jobs": "step", "triggers": "trigger", "edges": "path"}
@@ -112,27 +113,62 @@ def wrong_removals(layout: Layout, patch: Patch) -> Iterator[str]:
             )
 
 
-def left_over(patch: Patch) -> Iterator[str]:
-    """A sentence for every part with keys that a patch does not set."""
-    known = {
-        "jobs": {"name", "adaptor", "id", "body"},
-        "triggers": {"id", "name", "type", "enabled", "cron_expression"},
-        "edges": _EDGE_FIELDS | {"id"},
-    }
-    for section, what in SECTIONS.items():
+_FIELDS: dict[str, tuple[Kind, frozenset[str]]] = {
+    "jobs": ("step", frozenset({"id", "name", "adaptor", "body"})),
+    "triggers": ("trigger", frozenset({"id", "name", "type", "enabled", "cron_expression"})),
+    "edges": ("edge", _EDGE_FIELDS | {"id"}),
+}
+
+
+def _left_over(patch: Patch) -> Iterator[tuple[str, str, list[str]]]:
+    """Section, key and fields of every part with fields that a patch does not set."""
+    for section, (kind, own) in _FIELDS.items():
         for key, fields in getattr(patch, section).items():
-            extra = [k for k, v in fields.items() if v is not None and k not in known[section]]
-            if section == "triggers":
-                extra = [k for k in extra if not settings_by_name({k: ""})]
-            if extra:
-                names = ", ".join(f"`{name}`" for name in extra)
-                were = "was" if len(extra) == 1 else "were"
-                yield f"{names} of the {what} {key} {were} not set: that is done in the app."
+            extra = [
+                name for name, value in fields.items() if value is not None and name not in own
+            ]
+            extra = [n for n in extra if kind != "trigger" or not settings_by_name({n: ""})]
+            yield section, key, extra
+
+
+def _is_known(layout: Layout, section: str, name: str) -> bool:
+    kind = _FIELDS[section][0]
+    known = known_keys("jobs", kind) | known_keys(layout.form, kind)
+    return name in known or name.startswith("x-")
+
+
+def unknown_fields(layout: Layout, patch: Patch) -> Iterator[str]:
+    """A sentence for every field that there is not."""
+    for section, key, extra in _left_over(patch):
+        what, own = SECTIONS[section], _FIELDS[section][1]
+        for name in extra:
+            if not _is_known(layout, section, name):
+                yield (
+                    f"`{name[:80]}` is not a field of a {what}, so nothing was done with it at "
+                    f"`{key[:80]}`. {did_you_mean(name, own) or f'It has {_listed(own)}.'}"
+                )
+
+
+def unset_fields(layout: Layout, patch: Patch) -> Iterator[str]:
+    """A sentence for every part with fields that only the app sets, secrets among them."""
+    for section, key, extra in _left_over(patch):
+        secret = secrets_in(patch.triggers[key]) if section == "triggers" else []
+        unset = [n for n in extra if n not in secret and _is_known(layout, section, n)] + secret
+        if unset:
+            were = "was" if len(unset) == 1 else "were"
+            yield (
+                f"{_listed(unset)} of the {SECTIONS[section]} {key} {were} not set: that is done "
+                "in the app."
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def not_there(what: str, key: str, there: Iterable[str], rest: str) -> str:
     """The sentence on a key that no part has: the nearest one, or which there are."""
     keys = list(there)
-    listed = ", ".join(f"`{k}`" for k in keys[:20]) + (" …" if len(keys) > 20 else "")
+    listed = _listed(keys[:20]) + (" …" if len(keys) > 20 else "")
     hint = f"The {what}s are {listed}." if keys else f"There is no {what} yet."
     return f"There is no {what} `{key[:80]}`. {rest}. {did_you_mean(key, keys) or hint}"

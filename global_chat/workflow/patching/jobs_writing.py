@@ -10,10 +10,10 @@ from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patching.node_edits import NodeEdits
 from global_chat.workflow.patching.planned import Plan, Planned, placements
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
-from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import resolve, text_of
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml import nodes
+from global_chat.yaml.nodes import resolve, text_of
+from global_chat.yaml.writing import Data
 
 #: The order in which the app writes sections, and the keys of a part of each.
 _ORDER: dict[str, tuple[str, ...]] = {

@@ -24,6 +24,9 @@ from global_chat.workflow.reading.forms import Layout
 #: A part that is removed keeps its old key here.
 End: TypeAlias = tuple[bool, str]
 
+#: More paths than this that come or go replace nothing one by one.
+MOST_REPLACED = 100
+
 _ENDS = ("source_trigger", "source_job", "target_job")
 _CONDITION = frozenset({"condition_type", "condition_expression"})
 
@@ -52,8 +55,8 @@ def plan_paths(
                 fresh.append(_Path(new, _ends(new), fields))
             elif planner.says_otherwise(drawn[_ends(new)], fields):
                 found.problems.append(
-                    f"The path `{drawn[_ends(new)].key}` joins the same two parts as `{key}`. "
-                    "Change it under that key; there is one path between two parts."
+                    f"`{key}` would join the same two parts as the path `{drawn[_ends(new)].key}`: "
+                    "change that one under its key. There is one path between two parts."
                 )
             drawn.setdefault(_ends(new), new)
     _take_over(fresh, gone, found)
@@ -250,8 +253,11 @@ def _take_over(fresh: Sequence[_Path], gone: Sequence[_Path], found: Findings) -
     """New paths that take the place of others keep their switch, the first one the condition.
 
     A way through new paths takes the place of one through paths that go when both leave the same
-    part and meet again. What the patch says of a path counts.
+    part and meet again. What the patch says of a path counts. A patch of more than
+    `MOST_REPLACED` paths draws the flow anew, and says itself what it wants.
     """
+    if max(len(fresh), len(gone)) > MOST_REPLACED:
+        return
     for lost in gone:
         for first in [path for path in fresh if path.ends[0] == lost.ends[0]]:
             meeting = _reached(first.ends[1], fresh) & _reached(lost.ends[1], gone)
@@ -268,6 +274,12 @@ def _take_over(fresh: Sequence[_Path], gone: Sequence[_Path], found: Findings) -
                     condition_expression=lost.edge.condition_expression,
                     condition_label=first.edge.condition_label or lost.edge.condition_label,
                 )
+            for path in old_way[1:]:
+                if path.edge.condition_type not in (None, "always", "on_job_success"):
+                    condition = path.edge.condition_expression or path.edge.condition_type
+                    found.warnings.append(
+                        f"The path {path.edge.key} is gone, and its condition with it: {condition}"
+                    )
             if off and all(path.edge.enabled is not False for path in new_way):
                 source, target = first.ends[0][1], lost.ends[1][1]
                 found.warnings.append(

@@ -13,13 +13,14 @@ from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifi
 from global_chat.workflow.checking.part_rules import name_problem
 from global_chat.workflow.drafting import placeholder_owner
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.given import (
     STEP_ENDS,
     goes_by_name,
     in_own_terms,
-    left_over,
     not_there,
+    unknown_fields,
+    unset_fields,
     wrong_removals,
     wrong_types,
 )
@@ -27,6 +28,7 @@ from global_chat.workflow.patching.paths import plan_paths
 from global_chat.workflow.patching.planned import Findings, Plan, Planned, fresh_id, merged
 from global_chat.workflow.reading.forms import Layout
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
+from global_chat.yaml.nodes import Value
 
 EMPTY_BODY = "// Add operations here\n"
 
@@ -53,12 +55,12 @@ def make_plan(
     if wrong := list(wrong_types(patch)):
         raise PatchRejected(*wrong)
     patch = in_own_terms(layout, patch)
-    found = Findings(list(wrong_removals(layout, patch)))
+    found = Findings([*wrong_removals(layout, patch), *unknown_fields(layout, patch)])
     planner = _Planner(layout, patch, adaptors, found, unknown_adaptors)
     plan = planner.plan()
     if found.problems:
         raise PatchRejected(*found.problems)
-    return plan
+    return replace(plan, warnings=(*found.warnings, *unset_fields(layout, patch)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,6 @@ class _Planner:
             triggers=tuple(triggers),
             edges=tuple(edges),
             start=self._start(steps, triggers),
-            warnings=(*self.found.warnings, *left_over(self.patch)),
         )
 
     def _steps(self) -> list[Planned[Step]]:
@@ -271,10 +272,10 @@ class _Planner:
         now |= {p.old.key: p.new.key for p in triggers if p.old}
         there = {p.part.key for p in self.layout.steps}
         there |= {p.part.key for p in self.layout.triggers}
+        if start and len(triggers) == 1 and not (self.layout.triggers and start in now):
+            return triggers[0].new.key
         if start is None or start in now or start not in there:
             return now.get(start or "", start)
-        if len(triggers) == 1:
-            return triggers[0].new.key
         self.found.warnings.append(f"`start` named {start}, which is gone: it was taken out too.")
         return None
 

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from uuid import uuid4
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Layout, Placed
+from global_chat.yaml.nodes import Value
 
 P = TypeVar("P", Step, Trigger, Edge)
 

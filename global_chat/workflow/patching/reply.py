@@ -15,11 +15,11 @@ from unicodedata import normalize
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.drafting import fields_of, placeholder_owner
 from global_chat.workflow.parts import Edge
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.given import SECTIONS, TEXTS
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, data_of, resolve
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Entry, Mapping, Node, Scalar, Value, data_of, entries_of, resolve
+from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -174,7 +174,7 @@ class _Reading:
                 self.problems.append(f"A key under `{section}` must be text.")
             elif isinstance(fields, Mapping):
                 called = f"the {what} `{key.text[:80]}`"
-                values = {k: self._value(k, e, called) for k, e in fields.own.items() if k != "<<"}
+                values = {k: self._value(k, e, called) for k, e in entries_of(fields).items()}
                 yield _own_key(key.text, self.there[section]), values
             else:
                 self.problems.append(

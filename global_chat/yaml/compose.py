@@ -20,7 +20,8 @@ import yaml
 
 from global_chat.contract.characters import whole
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.block_scalars import block_end
+from global_chat.yaml.nodes import (
     Alias,
     Content,
     Entry,
@@ -29,9 +30,8 @@ from global_chat.workflow.reading.nodes import (
     Scalar,
     Sequence,
 )
-from global_chat.workflow.reading.source import BOM, Source
-from global_chat.workflow.reading.syntax_errors import QUOTE, refusal, syntax_refusal
-from global_chat.workflow.stitching.block_scalars import block_end
+from global_chat.yaml.refusals import QUOTE, refusal, syntax_refusal
+from global_chat.yaml.source import BOM, Source
 
 MAX_CHARACTERS = 20_000_000
 MAX_NODES = 500_000
