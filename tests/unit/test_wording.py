@@ -70,9 +70,7 @@ def line(event: Event, backend: str = "anthropic") -> str | None:
 
 def test_a_log_line_of_a_model_call_says_what_was_asked_how_long_it_took_and_its_tokens() -> None:
     call = ModelCallEnded(3, "planner", "big", 1_500, 30, Usage(5, 6, 0, 100), "end_turn", 2)
-    words = (
-        "call 3.2 end_turn in 1.5 s, first token after 30 ms; 105 tokens in (100 cached), 6 out"
-    )
+    words = "call 3.2 end_turn in 1.5 s, first token after 30 ms; 105 tokens in (100 cached), 6 out"
     assert line(call) == f"INFO planner: big {words}"
     assert line(call, "offline") == f"INFO planner: no model was asked; {words}"
     failed = ModelCallEnded(1, "router", "small", 40, None, Usage(), None, error_type="TIMEOUT")
