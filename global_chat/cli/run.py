@@ -18,7 +18,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.agents.context import Services
+from global_chat.contract.errors import BadRequest, InternalError, TurnError
 from global_chat.contract.events import Emit, Event, WorkflowChanged
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
@@ -28,9 +29,7 @@ from global_chat.render.choice import renderer
 from global_chat.render.renderers import Renderer
 from global_chat.render.text import Stream
 from global_chat.trace.writer import TraceWriter
-from global_chat.turn.lifecycle import Services, internal_error
-from global_chat.turn.single import take_job_turn, take_workflow_turn
-from global_chat.turn.take import take_turn
+from global_chat.turn.take import take_job_turn, take_turn, take_workflow_turn
 
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
 from .wiring import wire
@@ -80,7 +79,7 @@ def run_command(kind: TurnKind, command: Command) -> int:
         invocation.keep_unfinished()
         code = 130
     except Exception as error:
-        code = invocation.fail(internal_error(error))
+        code = invocation.fail(InternalError.from_bug(error))
     return invocation.close(code)
 
 
@@ -272,7 +271,7 @@ class _Invocation:
             except KeyboardInterrupt:
                 code = code or 130
             except Exception as raised:
-                error = raised if isinstance(raised, TurnError) else internal_error(raised)
+                error = raised if isinstance(raised, TurnError) else InternalError.from_bug(raised)
                 self._renderer.failed(error)
                 code = code or error.exit_code
         return code

@@ -13,8 +13,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.disk.reading import read_text
+from global_chat.render.live import console
 from global_chat.render.text import Stream, one_line
 from global_chat.render.wording import (
     BACKEND_NOTES,
@@ -27,7 +28,6 @@ from global_chat.render.wording import (
     stitched,
     tokens,
 )
-from global_chat.replay.terminal import console
 
 Row = dict[str, Any]
 """A line of the file. It may hold anything but for the keys that `_row` checks."""

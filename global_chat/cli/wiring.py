@@ -12,21 +12,21 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import dotted, in_words
+from global_chat.agents.context import Services
+from global_chat.contract.errors import BadRequest, dotted, in_words
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.places import cache_folder, registry_address
 from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.registry import registry_address
+from global_chat.knowledge.store import cache_folder
 from global_chat.model.anthropic import AnthropicModel
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model
-from global_chat.turn.lifecycle import Services
 
 from .options import ModelOptions
 

@@ -20,8 +20,8 @@ from itertools import combinations, product
 from pathlib import Path
 from types import FrameType
 
-from global_chat.contract.characters import whole
 from global_chat.contract.errors import BadRequest, InternalError
+from global_chat.contract.texts import replace_lone_surrogates
 
 _SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 
@@ -147,7 +147,7 @@ def write_together(files: Mapping[Path, str]) -> None:
 
     Raises `InternalError` with the reason when a file cannot be written.
     """
-    data = {path: whole(text).encode() for path, text in files.items()}
+    data = {path: replace_lone_surrogates(text).encode() for path, text in files.items()}
     through = {path for path in files if path.exists() and not path.is_file()}
     targets = {path: Path(os.path.realpath(path)) for path in files if path not in through}
     temporary = {path: temporary_beside(target) for path, target in targets.items()}

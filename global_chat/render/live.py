@@ -231,6 +231,22 @@ def _diff_line(line: str) -> Text:
     return Text(line, _DIFF_STYLES.get(line[:1], "dim"), overflow="fold", tab_size=4)
 
 
+#: A pipe has no width of its own; lines for a file may be as long as a wide window.
+PIPE_WIDTH = 160
+
+
+def console(stream: TextIO | None, *, colours: bool) -> Console:
+    """A console for what a command prints. It never fails: what the encoding lacks is replaced."""
+    safe = Stream(stream)
+    return Console(
+        file=cast("IO[str]", safe),
+        width=None if safe.isatty() else PIPE_WIDTH,
+        no_color=not colours,
+        highlight=False,
+        emoji=False,
+    )
+
+
 def console_on(stream: Stream, colours: bool, size: Size | None) -> Console:
     """A console that takes text as it is: no markup, no emoji names. `size` defaults to its own."""
     return Console(

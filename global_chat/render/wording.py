@@ -26,8 +26,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 from .text import clean, counted, one_line, shortened
 
@@ -68,10 +67,11 @@ def warning_line(event: Warned) -> str:
     return f"Warning: {one_line(event.message)}"
 
 
-def agents_in_order(agents: Sequence[AgentName]) -> str:
-    """`router → planner → job code agent ×3`."""
+def agents_in_order(agents: Sequence[AgentName], handed_over: bool = False) -> str:
+    """`router → planner → job code agent ×3`; a handover to the planner is a broken arrow, `⇢`."""
     runs = ((name.replace("_", " "), len(list(group))) for name, group in groupby(agents))
-    return " → ".join(f"{name} ×{count}" if count > 1 else name for name, count in runs)
+    text = " → ".join(f"{name} ×{count}" if count > 1 else name for name, count in runs)
+    return text.replace("→ planner", "⇢ planner", 1) if handed_over else text
 
 
 def decision(destination: object, confidence: object, job_key: object) -> str:

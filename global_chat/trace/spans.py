@@ -31,8 +31,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 SpanKind = Literal[
     "turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning", "note"

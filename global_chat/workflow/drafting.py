@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
-from global_chat.workflow.reading import yaml_text
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.nodes import Value
 
 Kind = Literal["code", "job", "trigger", "edge"]
 
@@ -93,6 +93,13 @@ def edge_fields(edge: Edge) -> dict[str, Value]:
         condition_label=edge.condition_label,
         enabled=edge.enabled,
     )
+
+
+def fields_of(part: Step | Trigger | Edge) -> dict[str, Value]:
+    """What a patch may change of a part, with the values that it has."""
+    if isinstance(part, Step):
+        return step_fields(part)
+    return trigger_fields(part) if isinstance(part, Trigger) else edge_fields(part)
 
 
 def _present(**values: Value) -> dict[str, Value]:

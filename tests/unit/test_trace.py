@@ -37,9 +37,8 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.response import HistoryEntry, Response, ResponseMeta
-from global_chat.contract.usage import Usage
 from global_chat.trace.otel import OtelListener
 from global_chat.trace.writer import TraceWriter
 

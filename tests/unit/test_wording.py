@@ -18,8 +18,8 @@ from global_chat.contract.events import (
     TurnFailed,
     TurnStarted,
 )
+from global_chat.contract.names import Usage
 from global_chat.contract.response import Response, ResponseMeta
-from global_chat.contract.usage import Usage
 from global_chat.render.text import counted, diff_lines, shortened
 from global_chat.render.wording import LONGEST_INPUT, Closing, LogLines, dollars, duration, tokens
 

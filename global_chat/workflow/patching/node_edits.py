@@ -9,17 +9,33 @@ from __future__ import annotations
 
 import json
 import re
+from collections import abc
 from collections.abc import Iterator
 
-from global_chat.workflow.patching.line_spans import apart, below_comments, lines_of
-from global_chat.workflow.patching.neighbour_style import NeighbourStyle
-from global_chat.workflow.reading import yaml_text
-from global_chat.workflow.reading.node_walks import inside, last_scalar
-from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from global_chat.workflow.reading.source import Source, Splice
-from global_chat.workflow.reading.yaml_text import Data
-from global_chat.workflow.stitching.block_scalars import header_span
+from global_chat.workflow.patching.neighbours import (
+    NeighbourStyle,
+    apart,
+    below_comments,
+    lines_of,
+)
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.block_scalars import header_span
+from global_chat.yaml.nodes import (
+    Alias,
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    find,
+    inside,
+    last_scalar,
+    text_of_key,
+)
+from global_chat.yaml.source import Source, Splice
+from global_chat.yaml.writing import BlockList, Data
 
+_ANCHOR = re.compile(r"(?:&\S+[ \t]+)?")
 _PROPERTIES = re.compile(r"(?:[&!]\S*[ \t]+)*")
 
 
@@ -69,12 +85,62 @@ class NodeEdits:
                 above = self.source.line_end(self.source.line_start(gone - 1))
                 yield above, above, new
 
+    def put(
+        self,
+        holder: Node,
+        entry: Entry | None,
+        node: Node,
+        values: abc.Mapping[str, Data],
+        order: abc.Sequence[str] = (),
+    ) -> None:
+        """Give the mapping `node` new values by key: None takes a key away, a mapping says what
+        changes inside of one. A key that it has not goes where `order` has it.
+
+        A part that is null (`entry` in `holder`) becomes a mapping. One that is an alias is
+        refused: the edit would change every part that shares it.
+        """
+        if isinstance(node, Mapping) and node.entries:
+            known = [key for key in order if values.get(key, "") is not None]
+            for key, value in values.items():
+                self._put_one(node, key, value, known)
+        elif values and entry and isinstance(holder, Mapping) and not isinstance(node, Alias):
+            self.set_value(holder, entry, without_nulls(values))
+        elif values:
+            raise self.refuse(node, "what stands there is shared with another part by an alias")
+
+    def _put_one(self, mapping: Mapping, key: str, value: Data, order: abc.Sequence[str]) -> None:
+        own = mapping.own.get(key)
+        new = without_nulls(value) if isinstance(value, dict) else value
+        inner = own.value if own else None
+        if own and isinstance(value, dict) and isinstance(inner, Mapping | Alias):
+            stays = inner.own if isinstance(inner, Mapping) else {"": None}
+            if any(value.get(k, "") is not None for k in stays):
+                self.put(mapping, own, inner, value)
+            elif new:
+                self.set_value(mapping, own, new)
+            else:
+                self.remove(mapping, own)
+        elif own and value is not None:
+            self.set_value(mapping, own, new)
+        elif own:
+            self.remove(mapping, own)
+        elif value is None:
+            if find(mapping, key):
+                raise self.refuse(mapping, f"`{key}` comes from a mapping that others share")
+        else:
+            staying = [e for e in mapping.entries if text_of_key(e) in order]
+            before = order[: order.index(key)] if key in order else order
+            earlier = [e for e in staying if text_of_key(e) in before]
+            self.add(mapping, key, new, (earlier or staying or mapping.entries)[-1])
+
     def set_value(self, mapping: Mapping, entry: Entry, value: Data) -> None:
         """Give an existing key of `mapping` another value, written in the style of the old one."""
         old = entry.value
         was_block = isinstance(old, Scalar) and old.style in ("|", ">")
         if was_block and isinstance(value, str) and not value.endswith("\n"):
             value += "\n"
+        if isinstance(old, Sequence) and not old.flow and isinstance(value, list):
+            value = value if any(isinstance(v, dict) for v in value) else BlockList(value)
         lines = isinstance(value, str) and "\n" in value
         if lines or isinstance(value, dict | list) or isinstance(old, Mapping | Sequence):
             self._rewrite(mapping, entry, value)
@@ -172,7 +238,9 @@ class NodeEdits:
         """
         if isinstance(node, Alias) or (node.anchor and self._style.referrers(node)):
             return node.start
-        found = _PROPERTIES.match(self.source.text, node.start, node.end)
+        # A plain value may begin with `!` and have no tag: an expression that nobody quoted.
+        properties = _PROPERTIES if node.tag else _ANCHOR
+        found = properties.match(self.source.text, node.start, node.end)
         return found.end() if found else node.start
 
     def _rewrite(self, mapping: Mapping, entry: Entry, value: Data) -> None:
@@ -244,6 +312,15 @@ class NodeEdits:
                 if not isinstance(target, Scalar) or "\n" in words or "\r" in words:
                     raise self.refuse(target, f"`*{alias.name}` elsewhere stands for what is here")
                 yield alias.start, alias.end, words
+
+
+def without_nulls(values: abc.Mapping[str, Data]) -> dict[str, Data]:
+    """The values that are there, of mappings inside as well."""
+    return {
+        key: without_nulls(value) if isinstance(value, dict) else value
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
