@@ -20,13 +20,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from global_chat.agents.context import Services
 from global_chat.contract.errors import TurnError
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.reference import Reference
 from global_chat.offline.model import OfflineModel
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 
 Check = Callable[[str | None, str | None, dict[str, Any], str], list[str]]

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from global_chat.agents.context import Services
 from global_chat.contract.payload import Payload, read
 from global_chat.model.prices import parse_prices
 from global_chat.model.retry import Retrying
@@ -21,7 +22,6 @@ from global_chat.model.seam import Model, ModelEvent, ModelRequest
 from global_chat.replay.cases import Case, collect
 from global_chat.replay.result import Result
 from global_chat.replay.run import run_all, scripted
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"

@@ -16,16 +16,13 @@ from rich.console import Console
 from rich.syntax import Syntax
 
 from global_chat.contract.errors import AuthError, BadRequest, TurnError
-from global_chat.disk.paths import check_writable
 from global_chat.disk.reading import read_text
-from global_chat.disk.writing import write_atomically, write_together
+from global_chat.disk.writing import check_writable, write_atomically, write_together
 from global_chat.model.anthropic import DEFAULT_BASE_URL
 from global_chat.model.prices import Budgeted, Prices, parse_prices
 from global_chat.model.seam import Model
-from global_chat.render.diffs import diff_lines
-from global_chat.render.safe_text import clean
-from global_chat.render.screen import console
-from global_chat.render.stream import Stream
+from global_chat.render.live import console
+from global_chat.render.text import Stream, clean, diff_lines
 from global_chat.render.wording import error_text
 from global_chat.replay import report
 from global_chat.replay.cases import Case, collect, matching, read_labelled, shard

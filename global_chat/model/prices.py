@@ -11,11 +11,10 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from global_chat.contract.errors import BadRequest, TurnError
-from global_chat.contract.faults import dotted, in_words
-from global_chat.contract.usage import Usage
+from global_chat.contract.errors import BadRequest, TurnError, dotted, in_words
+from global_chat.contract.names import Usage
 
-from .anthropic_request import wire_body
+from .anthropic_messages import wire_body
 from .seam import Model, ModelEvent, ModelRequest, Reply, Restarted
 
 #: No known text takes more than one token for two of its bytes.

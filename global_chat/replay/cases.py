@@ -17,19 +17,23 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from global_chat.contract.errors import BadRequest, InputError, InvalidWorkflow
-from global_chat.contract.faults import Location, dotted, in_words
-from global_chat.contract.names import AgentName, Destination, SubagentName
+from global_chat.contract.errors import (
+    BadRequest,
+    InputError,
+    InvalidWorkflow,
+    Location,
+    dotted,
+    in_words,
+)
+from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
-from global_chat.disk.literal_number import number_of
-from global_chat.disk.reading import read_object, read_text
-from global_chat.model.script import Script
-from global_chat.workflow.reading import nodes
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.source import Source
+from global_chat.disk.reading import number_of, read_object, read_text
+from global_chat.model.scripted import Script
+from global_chat.yaml import nodes
+from global_chat.yaml.compose import compose
+from global_chat.yaml.source import Source
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from global_chat.contract.errors import InputError, InvalidWorkflow
 from global_chat.contract.events import HandedOver, Warned
-from global_chat.model.request_texts import texts_of
+from global_chat.model.seam import texts_of
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Alias, Mapping, Node, Scalar, Sequence, resolve
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Alias, Mapping, Node, Scalar, Sequence, resolve
+from global_chat.yaml.source import Source
 
 from .cases import Expect, PartExpectation, RequestExpectation, Texts
 from .play import Outcome

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
+from global_chat.agents.context import Services
 from global_chat.contract.errors import ScriptMismatch, TurnError
 from global_chat.contract.events import (
     AgentInvoked,
@@ -17,15 +18,13 @@ from global_chat.contract.events import (
     ModelCallEnded,
     RouteDecided,
 )
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.contract.response import Response
-from global_chat.contract.usage import Usage
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page

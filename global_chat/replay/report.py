@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from global_chat.contract.names import DESTINATIONS
-from global_chat.render.safe_text import clean, one_line
+from global_chat.render.text import clean, one_line
 
 from .history import Run
 from .result import Result

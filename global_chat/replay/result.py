@@ -8,14 +8,13 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import AccessError, ServiceError
-from global_chat.contract.names import AgentName, Destination, SubagentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
+from global_chat.contract.texts import replace_lone_surrogates_in as whole_value
 from global_chat.model.prices import Prices
-from global_chat.model.request_texts import texts_of
-from global_chat.render.diffs import diff_lines
-from global_chat.render.wording import route_text
+from global_chat.model.seam import texts_of
+from global_chat.render.text import diff_lines
+from global_chat.render.wording import agents_in_order
 
 from .cases import Case, StrictModel
 from .compare import Difference
@@ -95,7 +94,7 @@ class Result(StrictModel):
     def path(self) -> str:
         """Who was asked, in order."""
         handed_over = self.handover is not None
-        return route_text(self.agents, handed_over) or self.error or "nobody was asked"
+        return agents_in_order(self.agents, handed_over) or self.error or "nobody was asked"
 
 
 def judge(

@@ -9,11 +9,11 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
+from global_chat.agents.context import Services
 from global_chat.contract.errors import RateLimited
 from global_chat.model.prices import BudgetSpent, Prices
 from global_chat.model.recording import Recording
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Restarted
-from global_chat.turn.lifecycle import Services
 
 from .cases import Case
 from .compare import differences, live_differences

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 
 from .result import Result
 

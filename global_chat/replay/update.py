@@ -12,9 +12,9 @@ from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_together
 from global_chat.model.recording import Recording, readable_yaml
 from global_chat.model.secrets import scrub_value
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Mapping
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Mapping
+from global_chat.yaml.source import Source
 
 from .cases import Expect, PartExpectation, spelled
 from .compare import DocumentDiff, covers, differences, document_diff, observed, part_differences

@@ -137,7 +137,7 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
     elif old is None:
         yield f"Added step {new.name} ({adaptor_name(new.adaptor).rsplit('@', 1)[0]})"
         if new.has_code:
-            yield _code(new.name, "", new.code or "")
+            yield code_change(new.name, "", new.code or "")
     else:
         if old.name != new.name:
             yield f"Renamed step {old.name} to {new.name}"
@@ -149,10 +149,11 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
         if old.code_path != new.code_path:
             yield f"Code of {new.name} now comes from {new.code_path or 'the document itself'}"
         elif (old.code or "") != (new.code or ""):
-            yield _code(new.name, old.code or "", new.code or "")
+            yield code_change(new.name, old.code or "", new.code or "")
 
 
-def _code(name: str, before: str, after: str) -> str:
+def code_change(name: str, before: str, after: str) -> str:
+    """The change of one step's code, in one line."""
     added, removed = changed_lines(before, after)
     return f"Code of {name} changed (+{added} −{removed})"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from global_chat.agents.context import Services
 from global_chat.contract.events import Event, RouteDecided
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.reference import Reference
 from global_chat.offline.model import OfflineModel
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 from global_chat.workflow.document import Workflow
 

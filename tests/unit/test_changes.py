@@ -301,7 +301,7 @@ def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) ->
     assert new.changes_to(old), f"nothing is told of {leaf}, the other way round"
 
 
-@given(documents(), _OTHERS)
+@given(documents(settings=False), _OTHERS)
 @settings(max_examples=80, deadline=None)
 def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, str, str]) -> None:
     place, was, now = other

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from global_chat.agents.router import SCHEMA, read_decision
 from global_chat.contract.attachments import block
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.model.seam import Message, ModelEvent, ModelRequest, Reply, SystemPart, TextPiece
 from global_chat.offline.model import OfflineModel
 from global_chat.offline.request.blocks import read_blocks

@@ -287,13 +287,14 @@ BETWEEN = CHECK + edge("fetch", "check") + edge("check", "load")
 def test_s09_what_takes_the_place_of_a_path_that_is_off_is_off_too() -> None:
     done = patched(read(OFF), BETWEEN, "edges.fetch->load")
     assert path(done.workflow, "fetch", "check").enabled is False
-    assert "Path Fetch → Check switched off" in done.changes
+    assert any("Fetch → Check" in c and "switched off" in c for c in done.changes)
     steps = patched(read(STEPS), "edges: {clean->store: {enabled: false}}").workflow
     around = patched(steps, "edges:\n" + edge("read", "store"), "jobs.clean").workflow
     assert path(around, "read", "store").enabled is False
-    on = patched(read(OFF), CHECK + edge("fetch", "check", enabled=True), "edges.fetch->load")
+    both = CHECK + edge("fetch", "check", enabled=True) + edge("check", "load", enabled=True)
+    on = patched(read(OFF), both, "edges.fetch->load")
     assert path(on.workflow, "fetch", "check").enabled is True
-    assert any("was switched off" in text for text in (*on.changes, *on.warnings))
+    assert any("was switched off" in text for text in on.warnings)
 
 
 def test_s09_what_takes_the_place_of_a_conditional_path_keeps_its_condition() -> None:
@@ -321,11 +322,7 @@ def test_s11_an_expression_that_begins_like_a_tag_is_written_whole(
     if flow:
         given = "{" + given.strip().replace("\n    ", ", ") + "}\n"
     reply = "edges:\n  fetch->load:" + (f" {given}" if flow else f"\n    {given}")
-    try:
-        after = patched(read(VISITS), reply).workflow
-    except Exception:
-        assert "line" in rejected(read(VISITS), reply) or "quotes" in rejected(read(VISITS), reply)
-        return
+    after = patched(read(VISITS), reply).workflow
     assert path(after, "fetch", "load").condition_expression == expression
     assert yaml.safe_load(after.text)["edges"]["fetch->load"]["condition_expression"] == expression
 
@@ -341,11 +338,6 @@ def test_s11_an_expression_that_begins_like_a_tag_is_written_whole(
 )
 def test_s11_text_that_a_comment_would_cut_off_gets_the_correction_round(reply: str) -> None:
     assert "comment" in rejected(read(VISITS), reply)
-    assert (
-        "fast" in patched(read(VISITS), "jobs: {load: {name: 'fast #2'}}").workflow.text
-        if False
-        else True
-    )
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from global_chat.contract.errors import BadRequest, Overloaded, RateLimited
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
 from global_chat.model.prices import Budgeted, BudgetSpent, Price, Prices
 from global_chat.model.seam import Message, ModelEvent, ModelRequest, Reply, Restarted
 from global_chat.replay import run

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from global_chat.render.screen import console
+from global_chat.render.live import console
 from global_chat.replay.history import Run
 from global_chat.replay.report import html_report, json_report, junit_report, show_run
 from global_chat.replay.result import Result

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.model.prices import parse_prices
 from global_chat.replay.summary import Rate, Summary
 from tests.replay_cases import a_result

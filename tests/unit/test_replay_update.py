@@ -13,8 +13,8 @@ from global_chat.replay.cases import Case, read_case, spelled
 from global_chat.replay.compare import differences
 from global_chat.replay.play import play_script
 from global_chat.replay.update import Update, update_of, with_expectations
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.source import Source
 from tests.replay_cases import CASE, SCRIPT, a_case
 
 pytestmark = pytest.mark.unit

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
-from global_chat.workflow.reading import yaml_text
+from global_chat.yaml import writing as yaml_text
 
 _KEYS = (
     *("fetch", "load-2", "Envoyer-à-la-région", "取得", "on", "0123", "1.10", "a b", "x#y", "it's"),
@@ -41,6 +41,10 @@ _ADAPTORS = st.sampled_from(
 _CONDITIONS = st.sampled_from(["always", "on_job_success", "on_job_failure", "js_expression"])
 _EXPRESSIONS = st.sampled_from(
     ["state.data.length > 0", "!state.errors && state.x", "state.a === 'b: c' # d"]
+)
+#: What a patch may set: one expression of JavaScript.
+_NEW_EXPRESSIONS = st.sampled_from(
+    ["state.data.n > 9", "!state.errors && state.x", "state.a === 'b: c #d'"]
 )
 _COMMENTS = st.sampled_from([[], [], [], ["# note"], ["", "# ---- part: two ----"], ["# a: b"]])
 _DIALECTS = ("jobs", "jobs", "openfn", "openfn", "app", "cli")
@@ -140,11 +144,14 @@ class _Content:
 
 
 @st.composite
-def documents(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> Drawn:
+def documents(
+    draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES, *, settings: bool = True
+) -> Drawn:
     """A workflow of one to five steps in a chain, in any form, with styles and comments."""
     style = draw(_STYLES)
     dialect = draw(st.sampled_from(_DIALECTS))
     content = _content(draw, names)
+    content.settings = content.settings if settings else {}
     write = _jobs_lines if dialect == "jobs" else _steps_lines
     lines = write(draw, style, content, dialect)
     page = None
@@ -436,7 +443,7 @@ def _extend(draw: st.DrawFn, change: Change, before: Workflow, what: str, busy: 
             kind = draw(_CONDITIONS)
             fields = {"condition_type": kind, "condition_expression": None}
             if kind == "js_expression":
-                fields["condition_expression"] = draw(_EXPRESSIONS)
+                fields["condition_expression"] = draw(_NEW_EXPRESSIONS)
         _set(patch, after, "edges", path, fields, edges[path])
 
 

@@ -6,14 +6,21 @@ The plan knows no form. It is made whole or not at all: what cannot be done is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
+from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner, step_fields, trigger_fields
+from global_chat.workflow.checking.problem_places import did_you_mean
+from global_chat.workflow.drafting import (
+    edge_fields,
+    placeholder_owner,
+    step_fields,
+    trigger_fields,
+)
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.paths import plan_paths
 from global_chat.workflow.patching.planned import (
     TEXTS,
@@ -25,8 +32,13 @@ from global_chat.workflow.patching.planned import (
     not_there,
 )
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import text_of
-from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
+from global_chat.workflow.reading.trigger_settings import (
+    CURSOR,
+    KAFKA,
+    secrets_in,
+    settings_by_name,
+)
+from global_chat.yaml.nodes import Value, text_of
 
 EMPTY_BODY = "// Add operations here\n"
 
@@ -66,7 +78,8 @@ def _wrong_types(patch: Patch) -> Iterator[str]:
     for what, parts in (("step", patch.jobs), ("trigger", patch.triggers), ("path", patch.edges)):
         for key, fields in parts.items():
             for name, value in fields.items():
-                type_, needed = str, "text"
+                type_: type = str
+                needed = "text"
                 if name == "enabled":
                     type_, needed = bool, "true or false"
                 elif name in _MAPPINGS:
@@ -364,10 +377,9 @@ class _Planner:
         if not isinstance(cursor, str):
             return
         now = {p.old.key: p.new.key for p in steps if p.old}
-        names = {p.new.name: p.new.key for p in steps}
-        keys = {p.new.key for p in steps}
-        if cursor in now or cursor in keys or cursor in names:
-            settings[CURSOR] = now.get(cursor, cursor if cursor in keys else names[cursor])
+        keys = {p.new.name: p.new.key for p in steps} | {p.new.key: p.new.key for p in steps} | now
+        if cursor in keys:
+            settings[CURSOR] = keys[cursor]
         elif cursor in {p.part.key for p in self.layout.steps}:
             del settings[CURSOR]
             self.found.warnings.append(
@@ -386,34 +398,47 @@ class _Planner:
         now |= {p.old.key: p.new.key for p in triggers if p.old}
         there = {p.part.key for p in self.layout.steps}
         there |= {p.part.key for p in self.layout.triggers}
+        if start and len(triggers) == 1 and not (self.layout.triggers and start in now):
+            return triggers[0].new.key
         if start is None or start in now or start not in there:
             return now.get(start or "", start)
-        if len(triggers) == 1:
-            return triggers[0].new.key
         self.found.warnings.append(f"`start` named {start}, which is gone: it was taken out too.")
         return None
 
     def _check_left_over(self) -> None:
-        """Keys that a patch sets and nobody takes over: the user is told."""
-        known: dict[str, Callable[[str], bool]] = {
-            "jobs": {"name", "adaptor", "id", "body"}.__contains__,
-            "triggers": lambda name: name in _TRIGGER_FIELDS or bool(settings_by_name({name: ""})),
-            "edges": {
-                *edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)),
-                "id",
-            }.__contains__,
+        """Fields that nobody takes over: the user is told of one that the app sets, and the model
+        of one that there is not."""
+        kinds: dict[str, tuple[Kind, frozenset[str]]] = {
+            "jobs": ("step", _STEP_FIELDS),
+            "triggers": ("trigger", _TRIGGER_FIELDS),
+            "edges": ("edge", _EDGE_FIELDS),
         }
         for section, (what, _, given) in self._groups().items():
+            kind, own = kinds[section]
+            known = known_keys("jobs", kind) | known_keys(self.layout.form, kind)
             for key, fields in given.items():
-                extra = [k for k, v in fields.items() if v is not None and not known[section](k)]
+                extra = [k for k, v in fields.items() if v is not None and k not in own]
+                extra = [k for k in extra if kind != "trigger" or not settings_by_name({k: ""})]
+                for name in [n for n in extra if n not in known and not n.startswith("x-")]:
+                    self.found.problems.append(
+                        f"`{name[:80]}` is not a field of a {what}, so nothing was done with it at "
+                        f"`{key[:80]}`. {did_you_mean(name, own) or f'It has {_listed(own)}.'}"
+                    )
+                secret = secrets_in(fields) if kind == "trigger" else []
+                extra = [k for k in extra if k not in secret] + secret
                 if extra:
-                    names = ", ".join(f"`{name}`" for name in extra)
+                    were = "was" if len(extra) == 1 else "were"
                     self.found.warnings.append(
-                        f"{names} of the {what} {key} {'was' if len(extra) == 1 else 'were'} not "
-                        "set: that is done in the app."
+                        f"{_listed(extra)} of the {what} {key} {were} not set: that is done in the "
+                        "app."
                     )
 
 
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_STEP_FIELDS = frozenset({"id", "name", "adaptor", "body"})
 _STEP_ENDS = ("source_job", "target_job")
 _EDGE_FIELDS = frozenset({*edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)), "id"})
 _TRIGGER_FIELDS = frozenset({"id", "name", "type", "enabled", "cron_expression"})

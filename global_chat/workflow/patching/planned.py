@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Layout
+from global_chat.yaml.nodes import Value
 
 #: Fields that hold text. In a reply they count as they stand, whatever they look like.
 TEXTS = frozenset(

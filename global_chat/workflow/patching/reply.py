@@ -21,18 +21,20 @@ from global_chat.workflow.drafting import (
     trigger_fields,
 )
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.planned import TEXTS
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import (
     Entry,
     Mapping,
     Node,
     Scalar,
+    Value,
     data_of,
+    entries_of,
     resolve,
 )
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -216,7 +218,7 @@ class _Reading:
                 self.problems.append(f"A key under `{section}` must be text.")
             elif isinstance(fields, Mapping):
                 what = f"the {_WHAT[section]} `{name[:80]}`"
-                yield name, {k: self._value(k, e, what) for k, e in fields.own.items() if k != "<<"}
+                yield name, {k: self._value(k, e, what) for k, e in entries_of(fields).items()}
             else:
                 self.problems.append(
                     f"`{section}.{name[:80]}` must be a mapping of fields to values. To take the "

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 _UNREADABLE = re.compile(
     "[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]"

@@ -1,24 +1,125 @@
-"""Gathers the events of one streamed answer into a `Reply`.
+"""The JSON of the Messages API: the body of a call, and a reply gathered from its events.
 
-Blocks stay as they came, unknown kinds included, because they go back to the provider in the
-next request of a loop. Nothing is repaired: a tool call whose input was cut is marked as cut.
+Servers that speak the API do not all know all of it. Each feature that one may lack has a name
+here; a body can be written `without` it, and `refused` says which one an error message is about.
+Blocks of a reply stay as they came, unknown kinds included, because they go back to the provider in
+the next request of a loop. Nothing is repaired: a tool call whose input was cut is marked as cut.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NoReturn
 
-from global_chat.contract.characters import Joiner, whole_value
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
+from global_chat.contract.texts import PieceJoiner, replace_lone_surrogates_in
 
-from .seam import Block, Reply, TextPiece
+from .seam import RAW_INPUT, Block, ModelRequest, Reply, SystemPart, TextPiece, Tool
+
+Body = dict[str, Any]
+
+CACHED: Final = {"type": "ephemeral"}
+
+#: The API takes four cache marks a request; the one on the conversation is among them.
+MOST_CACHE_MARKS = 4
+
+#: How a model is told not to think first, for those that think unless told otherwise.
+WITHOUT_THINKING: Final = {
+    "claude-haiku-5-5": "disabled",
+    "claude-opus-5": "disabled",
+    "claude-sonnet-5-5": "between_tools",
+}
+
+#: Thinking counts toward `max_tokens`. A reply bounded below this, in tokens, has no room for it.
+ROOM_FOR_THINKING = 1024
+
 
 #: Stop reasons that may cut the last block short.
 CUTTING = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
 
-#: In a tool call: its input as it arrived, when that cannot be trusted. `input` is then empty.
-RAW_INPUT = "_raw_input"
+_IN_WORDS = (
+    "Answer with one JSON value and nothing else: no words around it and no Markdown fence. "
+    "It must be valid against this JSON schema:\n"
+)
+
+#: Feature name, how error messages speak of it, whether a body uses it. In order of preference.
+_FEATURES: tuple[tuple[str, str, Callable[[Body], bool]], ...] = (
+    (
+        "output_config",
+        r"output_config|output_format|structured.outputs?|json_schema",
+        lambda body: "output_config" in body,
+    ),
+    ("thinking", r"thinking", lambda body: "thinking" in body),
+    ("tool_choice", r"tool_choice", lambda body: "tool_choice" in body),
+    ("strict", r"\bstrict\b", lambda body: any("strict" in tool for tool in body.get("tools", ()))),
+    ("conversation_cache", r"cache_control", lambda body: "cache_control" in body),
+    (
+        "part_cache",
+        r"cache_control",
+        lambda body: any("cache_control" in part for part in body.get("system", ())),
+    ),
+)
+
+
+def wire_body(request: ModelRequest, without: frozenset[str] = frozenset()) -> Body:
+    """The JSON body of the call, leaving out the features named in `without`."""
+    system = list(request.system)
+    body: Body = {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "stream": True,
+    }
+    if request.output_schema is not None and "output_config" in without:
+        system.append(SystemPart(_IN_WORDS + json.dumps(request.output_schema, ensure_ascii=False)))
+    elif request.output_schema is not None:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": request.output_schema}}
+    if request.tools:
+        body["tools"] = [_tool(tool, "strict" not in without) for tool in request.tools]
+    if request.tools and not request.tools_allowed and "tool_choice" not in without:
+        body["tool_choice"] = {"type": "none"}
+    quiet = WITHOUT_THINKING.get(request.model)
+    if quiet and request.max_tokens < ROOM_FOR_THINKING and "thinking" not in without:
+        body["thinking"] = {"type": quiet}
+    marks = MOST_CACHE_MARKS
+    if request.cache_conversation and "conversation_cache" not in without:
+        body["cache_control"] = CACHED
+        marks -= 1
+    parts = _system(system, 0 if "part_cache" in without else marks)
+    if parts:
+        body["system"] = parts
+    cleaned: Body = replace_lone_surrogates_in(body)
+    return cleaned
+
+
+def refused(message: str, body: Body) -> str | None:
+    """The feature of `body` that an error message is about, if it is one that can be left out."""
+    for name, words, used in _FEATURES:
+        if used(body) and re.search(words, message, re.IGNORECASE):
+            return name
+    return None
+
+
+def _system(parts: Iterable[SystemPart], marks: int) -> list[Block]:
+    """Blank parts are left out. Of too many marks the last ones stay: they cover the longest."""
+    kept = [part for part in parts if part.text.strip()]
+    marked = [i for i, part in enumerate(kept) if part.cached]
+    marked = marked[-marks:] if marks else []
+    return [
+        {"type": "text", "text": part.text, **({"cache_control": CACHED} if i in marked else {})}
+        for i, part in enumerate(kept)
+    ]
+
+
+def _tool(tool: Tool, strict: bool) -> Block:
+    return {
+        "name": tool.name,
+        **({"description": tool.description} if tool.description.strip() else {}),
+        "input_schema": tool.input_schema,
+        **({"strict": True} if tool.strict and strict else {}),
+    }
 
 
 class ReplyBuilder:
@@ -29,7 +130,7 @@ class ReplyBuilder:
         self._model = model
         self._blocks: list[Block] = []
         self._places: dict[int, int] = {}
-        self._joiners: dict[int, Joiner] = {}
+        self._joiners: dict[int, PieceJoiner] = {}
         self._raw_inputs: dict[int, list[str]] = {}
         self._stop_reason: str | None = None
         self._counts: dict[str, int] = {}
@@ -66,7 +167,7 @@ class ReplyBuilder:
             last = place == len(self._blocks) - 1
             cut = last and self._stop_reason in CUTTING
             self._blocks[place].update(_tool_input("".join(pieces), cut))
-        content = tuple(whole_value(block) for block in self._blocks)
+        content = tuple(replace_lone_surrogates_in(block) for block in self._blocks)
         return Reply(content, self._stop_reason, self.usage, self._model)
 
     def _count(self, usage: Any) -> None:
@@ -113,7 +214,7 @@ class ReplyBuilder:
         return self._show(place, joiner.rest()) if place is not None and joiner else None
 
     def _write(self, place: int, text: str) -> TextPiece | None:
-        return self._show(place, self._joiners.setdefault(place, Joiner()).join(text))
+        return self._show(place, self._joiners.setdefault(place, PieceJoiner()).join(text))
 
     def _show(self, place: int, text: str) -> TextPiece | None:
         if not text:

@@ -15,9 +15,9 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.patch import Value
 
 #: More merged mappings than this behind one step are an attack, not a shared setting.
 MAX_MERGES = 50
@@ -25,6 +25,9 @@ MAX_MERGES = 50
 #: ends.
 MAX_VALUES = 10_000
 MAX_VALUE_DEPTH = 50
+
+#: A value of a YAML document, without its style.
+Value: TypeAlias = "str | bool | int | float | list[Value] | dict[str, Value] | None"
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
@@ -223,3 +226,25 @@ def _plain(text: str) -> Value:
     if _INFINITE.fullmatch(text):
         return -math.inf if text[0] == "-" else math.inf
     return text
+
+
+def last_scalar(node: Node) -> Scalar | None:
+    """The scalar on which a node in block style ends."""
+    while isinstance(node, Mapping | Sequence) and not node.flow:
+        inner = [e.value for e in node.entries] if isinstance(node, Mapping) else node.items
+        if not inner:
+            return None
+        node = inner[-1]
+    return node if isinstance(node, Scalar) else None
+
+
+def inside(root: Node) -> Iterator[Node]:
+    """The node and all in it, in order; aliases are not followed."""
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, Mapping):
+            waiting += [n for e in reversed(node.entries) for n in (e.value, e.key)]
+        elif isinstance(node, Sequence):
+            waiting += reversed(node.items)

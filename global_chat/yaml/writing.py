@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from global_chat.workflow.patch import Value
+from global_chat.yaml.nodes import Value
 
 Data: TypeAlias = Value
 
@@ -23,6 +23,10 @@ _NUMBER_LIKE = re.compile(
     r"[-+.]?\d[\d_.,]*(?:[eE][-+]?\d+)?|[-+]?0[xXoObB][\da-fA-F_]+|\d[\d:. TtZz+-]*"
 )
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+
+
+class BlockList(list[Data]):
+    """A list of single values that is written with one line for each."""
 
 
 def scalar(text: str, quote: str = "", *, flow: bool = False) -> str:
@@ -105,6 +109,8 @@ def _value(value: Data, quote: str, step: int) -> list[str]:
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         mappings = [item for item in value if isinstance(item, dict)]
         return ["", *(line for item in mappings for line in _item(item, quote, step))]
+    if isinstance(value, BlockList) and value:
+        return ["", *(f"{indent}- {flow(item, quote)}" for item in value)]
     if isinstance(value, str) and "\n" in value:
         return literal(value, indent) or [scalar(value, '"')]
     return [flow(value, quote) if isinstance(value, dict | list) else inline(value, quote)]

@@ -18,9 +18,10 @@ from typing import Any
 
 import yaml
 
-from global_chat.contract.characters import whole
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.reading.nodes import (
+from global_chat.contract.texts import replace_lone_surrogates
+from global_chat.yaml.block_scalars import block_end
+from global_chat.yaml.nodes import (
     Alias,
     Content,
     Entry,
@@ -29,9 +30,8 @@ from global_chat.workflow.reading.nodes import (
     Scalar,
     Sequence,
 )
-from global_chat.workflow.reading.source import BOM, Source
-from global_chat.workflow.reading.syntax_errors import QUOTE, refusal, syntax_refusal
-from global_chat.workflow.stitching.block_scalars import block_end
+from global_chat.yaml.refusals import QUOTE, refusal, syntax_refusal
+from global_chat.yaml.source import BOM, Source
 
 MAX_CHARACTERS = 20_000_000
 MAX_NODES = 500_000
@@ -152,7 +152,7 @@ class _Composer:
             raise refusal(self.source, start, "A value begins with `!`.", QUOTE)
         for stand_in, character in self.stand_ins.items():
             text = text.replace(stand_in, character)
-        return Scalar(start, end, whole(text), style, event.anchor, tag)
+        return Scalar(start, end, replace_lone_surrogates(text), style, event.anchor, tag)
 
     def _alias(self, event: Any) -> Alias:
         start, end = self._span(event)
