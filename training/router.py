@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fit import conditional, multinomial
+from global_chat.knowledge.embeddings import load_embedder
 from requests_file import Example, all_examples
 
-from global_chat.knowledge.embeddings import load_embedder
 from global_chat.offline.routing.classifier import DESTINATIONS, Guess, Weights, decide
 from global_chat.offline.routing.features import features
 from global_chat.offline.routing.reading import read

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.contract.attachments import Attachment
 from global_chat.contract.events import Emit, Event, TextDelta, TextEnded
 from global_chat.contract.names import BackendName
@@ -33,6 +34,17 @@ class Knowledge(Protocol):
     async def adaptor_docs(self, specifier: str, request: str) -> str:  # noqa: ARG002
         """What `specifier` (`@openfn/language-http@7.3.2`) offers, for the `<adaptor>` block."""
         return specifier
+
+    def operations_of(self, specifier: str) -> AdaptorFacts | None:  # noqa: ARG002
+        """What code for this adaptor may call; None when that is not known."""
+        return None
+
+    async def passages(self, request: str, adaptor: str) -> str:  # noqa: ARG002
+        """Passages for the `<documentation>` block that fit a request and the step's adaptor.
+
+        At most 3,500 characters; "" when none fits well.
+        """
+        return ""
 
     async def search(self, query: str) -> str:  # noqa: ARG002
         """Passages that answer `query`, with titles and sources."""

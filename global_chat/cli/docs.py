@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -89,21 +88,46 @@ def remove(
     _say(f"{path} is no longer indexed.")
 
 
+@docs_app.command(epilog="Example: global-chat docs show handbook/cursors.md")
+def show(
+    page: Annotated[str, typer.Argument(help="A page, as `docs search` names it.")],
+) -> None:
+    """Print a whole page of the documentation, such as one that an answer cites."""
+    with _library() as library:
+        text = library.page(page)
+    _say(text)
+
+
 @docs_app.command(epilog="Example: global-chat docs status")
 def status() -> None:
-    """Say where the database is, how large it is, what it holds and which registry is asked."""
-    from global_chat.knowledge.places import (  # noqa: PLC0415  as in _library
+    """Say what is known, from where and of when, and how to refresh it."""
+    from global_chat.knowledge.adaptor_text import written  # noqa: PLC0415  as in _library
+    from global_chat.knowledge.registry import (  # noqa: PLC0415
         HOW_TO_SET,
         registry_address,
+        without_login,
     )
 
     with _library() as library:
         found = library.status()
+        catalogue = library.catalogue
     where = f"{found.path} ({found.size / 1e6:.1f} MB)" if found.path else "in memory only"
     _say(f"database: {where}")
     _say(f"passages: {sum(source.passages for source in found.sources)}")
-    _say(f"adaptors with docs: {', '.join(found.adaptors) or 'none; see `docs sync --help`'}")
-    _say(f"registry: {_without_login(registry_address(os.environ)) or HOW_TO_SET}")
+    _say(f"catalogue: {len(list(catalogue))} adaptors, of {written(catalogue.date)}")
+    _say(f"adaptors with docs of their own: {', '.join(found.adaptors) or 'none'}")
+    configured = registry_address(os.environ)
+    if configured:
+        _say(f"registry: {without_login(configured)}, as configured")
+    elif found.synced:
+        day = written(found.synced.day)
+        _say(f"registry: {found.synced.registry}, which `docs sync` used on {day}")
+    else:
+        _say(f"registry: {HOW_TO_SET}")
+    _say(
+        "To refresh: `global-chat docs sync` for the adaptors above, `docs sync NAME` for others, "
+        "those that the catalogue does not know included."
+    )
 
 
 @docs_app.command(epilog="Example: global-chat docs sync http dhis2@8.2.1")
@@ -117,7 +141,7 @@ def sync(
     """Fetch adaptors' docs from the package registry; without names, renew those fetched before."""
     import asyncio  # noqa: PLC0415  as in _library
 
-    from global_chat.knowledge.places import registry_address  # noqa: PLC0415
+    from global_chat.knowledge.registry import registry_address  # noqa: PLC0415
 
     registry = registry_address(os.environ) or _npm_registry()
     with _library(registry, keeps=True) as library:
@@ -145,7 +169,8 @@ def _library(registry: str | None = None, *, keeps: bool = False) -> Iterator[Li
     """
     # Kept off the start-up path of every other command.
     from global_chat.knowledge.library import Library  # noqa: PLC0415
-    from global_chat.knowledge.places import cache_folder, clean_address  # noqa: PLC0415
+    from global_chat.knowledge.registry import clean_address  # noqa: PLC0415
+    from global_chat.knowledge.store import cache_folder  # noqa: PLC0415
     from global_chat.render.wording import error_text  # noqa: PLC0415
 
     library = Library(cache_folder(os.environ), registry=clean_address(registry))
@@ -183,10 +208,6 @@ def _npm_registry() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
-
-
-def _without_login(address: str | None) -> str | None:
-    return re.sub(r"(?<=//)[^/@]*@", "", address) if address else None
 
 
 def _say(text: str, *, err: bool = False) -> None:

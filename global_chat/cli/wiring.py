@@ -19,8 +19,9 @@ from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.places import cache_folder, registry_address
 from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.registry import registry_address
+from global_chat.knowledge.store import cache_folder
 from global_chat.model.anthropic import AnthropicModel
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying

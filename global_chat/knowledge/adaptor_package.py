@@ -1,21 +1,107 @@
-"""An adaptor's npm package, read: `package.json`, `ast.json` and the type declarations."""
+"""An adaptor's npm package, read: its archive, `package.json`, `ast.json`, the type declarations.
+
+The archive comes from a network and is treated as hostile: verified first, its size, its size
+unpacked, the number of its members and the size of each capped, only regular files with expected
+names read, in memory, and nothing ever written.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import io
 import json
 import posixpath
+import re
+import tarfile
+import zlib
+from base64 import b64decode
+from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from global_chat.contract.errors import ProviderError
 
 from .adaptor_docs import AdaptorDocs, Example, Operation, Parameter, TypeDoc
-from .declarations import namespaces, read_functions, read_types
+from .declarations import kind_of, namespaces, read_functions, read_state, read_types
+
+LARGEST_ARCHIVE = 20_000_000  # bytes, packed; the largest adaptor is about 2,000,000
+LARGEST_UNPACKED = 80_000_000  # bytes
+LARGEST_MEMBER = 4_000_000  # bytes
+MOST_MEMBERS = 5_000
+
+_STRENGTH = ("sha512", "sha384", "sha256")  # strongest first; weaker ones prove nothing
+_WANTED = re.compile(
+    r"package\.json|ast\.json|configuration-schema\.json|types/(?:[\w-]+/){0,3}[\w.-]+\.d\.ts"
+)
 
 _MOST_OPERATIONS = 500
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _MOST_EXAMPLES = 8
 _DEEPEST_TYPE = 6
+
+
+def verify(archive: bytes, integrity: str | None, shasum: str | None) -> None:
+    """Check an archive against what the registry says of it.
+
+    `integrity` is a list of subresource hashes, of which the strongest kind counts; `shasum` is the
+    SHA-1 that old packages have instead. Raises `ProviderError` when neither fits.
+    """
+    hashes = [entry.partition("-")[::2] for entry in (integrity or "").split()]
+    for algorithm in _STRENGTH:
+        expected = [value.partition("?")[0] for name, value in hashes if name == algorithm]
+        if expected:
+            actual = hashlib.new(algorithm, archive).digest()
+            if any(hmac.compare_digest(actual, _decoded(value)) for value in expected):
+                return
+            raise ProviderError("The package's content is not what the registry announced.")
+    if shasum and not hashes:
+        actual_hex = hashlib.sha1(archive, usedforsecurity=False).hexdigest()
+        if hmac.compare_digest(actual_hex, shasum.lower()):
+            return
+        raise ProviderError("The package's content is not what the registry announced.")
+    raise ProviderError("The registry gives no checksum for the package, so it was not read.")
+
+
+def read_members(archive: bytes) -> dict[str, bytes]:
+    """The files of a package that describe it, by their path inside it.
+
+    Raises `ProviderError` when the archive is broken or larger than the limits above.
+    """
+    found: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(_unpacked(archive)), mode="r:") as tar:
+            for count, member in enumerate(tar):
+                if count == MOST_MEMBERS:
+                    raise ProviderError("The package holds too many files.")
+                # Every package has one folder around everything, under whatever name.
+                _, _, path = member.name.removeprefix("./").partition("/")
+                if not member.isreg() or not _WANTED.fullmatch(path) or path in found:
+                    continue
+                if member.size > LARGEST_MEMBER:
+                    raise ProviderError(f"The package's {path} is too large.")
+                file = tar.extractfile(member)
+                found[path] = file.read(LARGEST_MEMBER) if file else b""
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError) as error:
+        raise ProviderError("The package's archive cannot be read.") from error
+    return found
+
+
+def _unpacked(archive: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
+    content = unpacker.decompress(archive, LARGEST_UNPACKED + 1)
+    if len(content) > LARGEST_UNPACKED:
+        raise ProviderError("The package is too large when unpacked.")
+    if not unpacker.eof:
+        raise ProviderError("The package's archive is cut off.")
+    return content
+
+
+def _decoded(value: str) -> bytes:
+    try:
+        return b64decode(value, validate=True)
+    except (Base64Error, ValueError):
+        return b""
 
 
 def read_package(files: Mapping[str, bytes], package: str, version: str) -> AdaptorDocs:
@@ -32,7 +118,10 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
         raise ProviderError(f"The registry sent something other than {package} {version}.")
     ast = _json(files.get("ast.json"))
     ast = ast if isinstance(ast, dict) else {}
+    schema = _json(files.get("configuration-schema.json"))
+    keys = schema.get("properties") if isinstance(schema, dict) else None
     texts = {path: content.decode("utf-8", "replace") for path, content in files.items()}
+    types = _types(texts)
     operations = [
         *_operations(ast.get("operations"), common=False),
         *_declared(texts, plain=not ast.get("operations")),
@@ -45,8 +134,9 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
         version=version,
         label=_string(about.get("label")),
         description=_string(about.get("description")),
-        operations=tuple(ordered[:_MOST_OPERATIONS]),
-        types=_types(texts),
+        operations=tuple(_with_state(op, types) for op in ordered[:_MOST_OPERATIONS]),
+        types=types,
+        configuration=tuple(str(key) for key in keys) if isinstance(keys, dict) else (),
     )
 
 
@@ -74,6 +164,19 @@ def _types(texts: Mapping[str, str]) -> tuple[TypeDoc, ...]:
     return tuple(found.values())
 
 
+def _with_state(operation: Operation, types: Iterable[TypeDoc]) -> Operation:
+    """The operation, with a type of the state in the place of the type's name."""
+    known = {type_.name: type_.properties for type_ in types}
+    if operation.state is None:
+        return operation
+    keys = [
+        key
+        for part in operation.state
+        for key in (known.get(part.type, (part,)) if not part.name else (part,))
+    ]
+    return operation.model_copy(update={"state": tuple(keys)})
+
+
 def _operations(entries: Any, *, common: bool) -> Iterable[Operation]:
     for entry in entries if isinstance(entries, list) else []:
         operation = _operation(entry, common) if isinstance(entry, dict) else None
@@ -90,6 +193,8 @@ def _operation(entry: dict[str, Any], common: bool) -> Operation | None:
     if not name or any(tag.get("title") == "private" for tag in tags):
         return None
     examples = [tag for tag in tags if tag.get("title") == "example"][:_MOST_EXAMPLES]
+    states = [_string(tag.get("description")) for tag in tags if tag.get("title") == "state"]
+    returns = next((_type(tag.get("type")) for tag in tags if tag.get("title") == "returns"), "")
     return Operation(
         name=name,
         parameters=tuple(_parameters(entry.get("params"), tags)),
@@ -98,6 +203,10 @@ def _operation(entry: dict[str, Any], common: bool) -> Operation | None:
             Example(code=_string(tag.get("description")), caption=_string(tag.get("caption")))
             for tag in examples
         ),
+        kind=kind_of(returns),
+        state=read_state(states),
+        returns=returns,
+        deprecated=any(tag.get("title") == "deprecated" for tag in tags),
         common=common,
     )
 
@@ -106,7 +215,8 @@ def _parameters(names: Any, tags: Iterable[dict[str, Any]]) -> Iterable[Paramete
     described = {
         _string(tag.get("name")): Parameter(
             name=_string(tag.get("name")),
-            type=_type(tag.get("type")),
+            type=_type(tag.get("type")).removesuffix("?"),
+            optional=True if _is_optional(tag) else None,
             description=" ".join(_string(tag.get("description")).split()),
         )
         for tag in tags
@@ -117,6 +227,11 @@ def _parameters(names: Any, tags: Iterable[dict[str, Any]]) -> Iterable[Paramete
         yield described.pop(name, Parameter(name=name))
     # What is left are parts of a parameter, such as `options.purge`.
     yield from (p for name, p in described.items() if name.split(".")[0] in order)
+
+
+def _is_optional(tag: dict[str, Any]) -> bool:
+    node = tag.get("type")
+    return isinstance(node, dict) and node.get("type") == "OptionalType"
 
 
 def _type(node: Any, depth: int = 0) -> str:

@@ -1,42 +1,55 @@
-"""The adaptors that exist: names, systems, versions and operations, known before any download.
+"""The adaptors that exist: names, versions, operations and options, known before any download.
 
     catalogue = Catalogue.load()
-    catalogue.versions["@openfn/language-http"]    # {"7.3.2"}
-    catalogue.lines()                              # short lines for a prompt
-    catalogue.find("Kobo form submissions")        # (the kobotoolbox adaptor, ...)
+    catalogue.versions["@openfn/language-http"]       # {"7.3.2"}
+    catalogue.lines()                                 # short lines for a prompt
+    catalogue.docs("http")                            # everything known about it
+    catalogue.facts("@openfn/language-http@7.3.2")    # the same as names, for a checker of code
     catalogue.nearest("@openfn/language-htpp@7.3.2")  # "@openfn/language-http@7.3.2"
-    catalogue.problem("@openfn/language-htpp")     # a sentence for a warning, or None
 
-It is read from `data/adaptors.tsv` beside this file and needs no database. Versions that a library
-has learned from a registry can be added with `with_versions`.
+It is read from `data/adaptors.zip`: an index, which is all that most turns need, and one file an
+adaptor, which is read when somebody asks about it. To build it from a file of JSON lines:
+
+    python -m global_chat.knowledge.catalogue operations.jsonl 2026-08-20
 """
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
-from functools import cached_property
+from datetime import date
+from difflib import get_close_matches
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
-from .specifier import Specifier, nearest_version, newest, parse_specifier, version_order
+from global_chat.contract.adaptor_facts import AdaptorFacts, OperationFacts
 
-#: The shipped data: package, version, system, operations, separated by tabs.
-CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.tsv"
+from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
+from .specifier import PREFIX, Specifier, nearest_version, newest, parse_specifier
+
+CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.zip"
+_INDEX = "index.json"
+_COMMON = f"{PREFIX}common"
+#: The adaptor whose operations every step has.
+COLLECTIONS = f"{PREFIX}collections"
 _WORD = re.compile(r"[^\W_]+")
-_LONGEST_QUESTION = 300  # characters of it that are looked at
+_LONGEST_NAME = 300  # characters of it that are looked at
 _CLOSE_ENOUGH = 0.72  # of 1.0: "htpp" finds "http", "commcore" finds "commcare", "zebra" nothing
+_BEGINNING = 3  # characters; "kobo" finds "kobotoolbox"
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptor:
-    """One adaptor of the catalogue. `operations` are signatures such as `get(path, options)`."""
+    """One line of the index. `system` is what people call the system, "" where the name says it."""
 
     package: str
     version: str
     system: str
-    operations: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -50,23 +63,29 @@ class Adaptor:
 
 
 class Catalogue:
-    """Every known adaptor, by package, in alphabetical order."""
+    """Every known adaptor, by package, in alphabetical order. `date` says of when it is."""
 
     def __init__(
-        self, adaptors: Iterable[Adaptor], more: Mapping[str, Collection[str]] | None = None
+        self,
+        adaptors: Iterable[Adaptor],
+        date: date,
+        more: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._adaptors = {a.package: a for a in sorted(adaptors, key=lambda a: a.name)}
+        self.date = date
         self._more = dict(more or {})
 
     @classmethod
+    @cache
     def load(cls) -> Catalogue:
-        """The catalogue that ships with the program. Takes a few milliseconds."""
-        rows = CATALOGUE_FILE.read_text(encoding="utf-8").splitlines()[1:]
-        return cls(_adaptor(row) for row in rows if row.strip())
+        """The catalogue that ships with the program. Takes about a millisecond."""
+        index = _member(_INDEX)
+        adaptors = (Adaptor(*row) for row in index["adaptors"])
+        return cls(adaptors, date.fromisoformat(index["date"]))
 
     def with_versions(self, more: Mapping[str, Collection[str]]) -> Catalogue:
         """The same catalogue that also knows the given versions, by package."""
-        return Catalogue(self._adaptors.values(), more)
+        return Catalogue(self._adaptors.values(), self.date, more)
 
     def __iter__(self) -> Iterator[Adaptor]:
         return iter(self._adaptors.values())
@@ -84,10 +103,23 @@ class Catalogue:
         found = parse_specifier(specifier)
         return self._adaptors.get(found.package) if found else None
 
-    def operations(self, package: str) -> tuple[str, ...]:
-        """Signatures of an adaptor's operations; empty when it or they are not known."""
-        adaptor = self.get(package)
-        return adaptor.operations if adaptor else ()
+    def docs(self, specifier: str) -> AdaptorDocs | None:
+        """What is known about an adaptor, whatever version is asked for; None when it is unknown.
+
+        The version that is described is the result's own.
+        """
+        adaptor = self.get(specifier)
+        return _docs(adaptor.package) if adaptor else None
+
+    def facts(self, specifier: str) -> AdaptorFacts | None:
+        """What a checker of code needs; None when the adaptor or its major version is unknown."""
+        wanted, docs = parse_specifier(specifier), self.docs(specifier)
+        if wanted is None or docs is None:
+            return None
+        version = wanted.version or docs.version
+        if version.partition(".")[0] != docs.version.partition(".")[0]:
+            return None
+        return _facts(docs, exact=version == docs.version)
 
     def lines(self) -> str:
         """Short lines for a prompt: `name@version`, and the system where the name hides it."""
@@ -96,14 +128,10 @@ class Catalogue:
             plain = _fold(adaptor.system) in ("", _fold(adaptor.name))
             latest = newest(self.versions[adaptor.package])
             rows.append(f"{adaptor.name}@{latest}" + ("" if plain else f" ({adaptor.system})"))
+        # What only a registry has told of is an adaptor too.
+        for package in sorted(self._more.keys() - self._adaptors.keys()):
+            rows.append(f"{Specifier(package).name}@{newest(self.versions[package])}")
         return "\n".join(rows)
-
-    def find(self, system_words: str, limit: int = 5) -> tuple[Adaptor, ...]:
-        """The adaptors that best match words such as a system's name; best first, maybe none."""
-        words = [_fold(word) for word in _WORD.findall(system_words[:_LONGEST_QUESTION])]
-        scored = [(_score(adaptor, words), adaptor) for adaptor in self._adaptors.values()]
-        ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
-        return tuple(adaptor for _, adaptor in ranked[:limit])
 
     def nearest(self, specifier: str) -> str | None:
         """The closest known specifier, the given one included; None when nothing is close."""
@@ -114,68 +142,138 @@ class Catalogue:
         version = wanted.version if wanted and wanted.package == package else None
         return f"{package}@{nearest_version(version, self.versions[package])}"
 
-    def problem(self, specifier: str) -> str | None:
-        """Why a workflow should not use this adaptor, as a sentence with the nearest real one.
-
-        A version older than the newest known is taken to exist, because the catalogue does not list
-        them all; one that is newer, or an unknown package, is a problem. None when all is well.
-        """
-        wanted = parse_specifier(specifier)
-        near = self.nearest(specifier)
-        instead = f" The nearest known one is {near}." if near else ""
-        if wanted is None or wanted.package not in self.versions:
-            return f"No adaptor {specifier!r} is known.{instead}"
-        latest = newest(self.versions[wanted.package])
-        if wanted.version and latest and version_order(wanted.version) > version_order(latest):
-            return f"No version {wanted.version} of {wanted.package} is known.{instead}"
-        return None
-
     def _nearest_package(self, wanted: Specifier | None, text: str) -> str | None:
-        known = self.versions
-        if wanted and wanted.package in known:
+        if wanted and wanted.package in self.versions:
             return wanted.package
-        name = (
-            wanted.name
-            if wanted
-            else re.sub(r"@[^@/]*$", "", text.strip().lower())[:_LONGEST_QUESTION]
-        )
-        names = {Specifier(package).name: package for package in known}
-        close = get_close_matches(name.lower(), names, n=1, cutoff=_CLOSE_ENOUGH)
-        if close:
-            return names[close[0]]
-        found = self.find(name, limit=1)
-        return found[0].package if found else None
-
-
-def _adaptor(row: str) -> Adaptor:
-    package, version, system, operations = [*row.split("\t"), "", "", ""][:4]
-    return Adaptor(
-        package.strip(),
-        version.strip(),
-        system.strip(),
-        tuple(part.strip() for part in operations.split(" | ") if part.strip()),
-    )
+        written = wanted.name if wanted else re.sub(r"@[^@/]*$", "", text.strip())
+        name = written.lower().rpartition("/")[2][:_LONGEST_NAME]
+        names = {Specifier(package).name: package for package in self.versions}
+        names |= {_fold(a.system): a.package for a in self._adaptors.values() if a.system}
+        close = get_close_matches(name, names, n=1, cutoff=_CLOSE_ENOUGH)
+        if not close and len(name) > _BEGINNING:
+            close = [known for known in names if known.startswith(name)]
+        return names[close[0]] if close else None
 
 
 def _fold(text: str) -> str:
     return "".join(_WORD.findall(text)).casefold()
 
 
-def _score(adaptor: Adaptor, words: list[str]) -> float:
-    """How well one adaptor fits: its name counts most, then its system, then its operations."""
-    name, system = _fold(adaptor.name), [_fold(word) for word in _WORD.findall(adaptor.system)]
-    operations = " ".join(adaptor.operations).casefold()
-    joined = "".join(words)
-    total = 6.0 if name and name == joined else 0.0
-    for word in words:
-        if len(word) < 3:
-            continue
-        if word == name or word in system:
-            total += 4
-        elif len(word) > 3 and (name.startswith(word) or (len(name) > 3 and word.startswith(name))):
-            total += 3
-        elif len(word) > 4 and SequenceMatcher(None, word, name).ratio() >= 0.8:
-            total += 2
-        elif len(word) > 4 and word in operations:
-            total += 0.5
-    return total
+def _member(name: str) -> Any:
+    with zipfile.ZipFile(CATALOGUE_FILE) as packed:
+        return json.loads(packed.read(name))
+
+
+@cache
+def _docs(package: str) -> AdaptorDocs:
+    entry = _member(_file(package))
+    includes = entry["includes"]
+    return AdaptorDocs(
+        package=package,
+        version=entry["version"],
+        label=entry["label"] or "",
+        operations=tuple(_operation(operation) for operation in entry["operations"]),
+        common=tuple(includes["names"]) if includes else (),
+        also=tuple(
+            NameList(source=also["from"], names=tuple(also["names"]))
+            for also in entry.get("also_includes", ())
+        ),
+        namespaces=tuple(
+            NameList(
+                source=space["name"],
+                names=tuple(space.get("names", ())),
+                alias_of=space.get("alias_of", ""),
+            )
+            for space in entry.get("namespaces", ())
+        ),
+        other_exports=tuple(entry.get("other_exports", ())),
+        configuration=tuple(key["name"] for key in entry["configuration"]),
+    )
+
+
+def _operation(entry: Mapping[str, Any]) -> Operation:
+    state = entry.get("state")
+    space = entry["namespace"]
+    return Operation(
+        name=f"{space}.{entry['name']}" if space else entry["name"],
+        kind=entry["kind"],
+        parameters=tuple(_parameter(parameter) for parameter in entry["params"]),
+        state=None
+        if state is None
+        else tuple(Parameter(name=k, type="" if t is True else t) for k, t in state.items()),
+        callback=bool(entry.get("callback")),
+        deprecated=bool(entry.get("deprecated")),
+    )
+
+
+def _parameter(entry: Mapping[str, Any]) -> Parameter:
+    return Parameter(
+        name=entry["name"],
+        type=str(entry["type"] or ""),
+        optional=entry.get("optional"),
+        variadic=bool(entry.get("variadic")),
+        keys=tuple(_parameter(key) for key in entry.get("keys", ())),
+        from_code=entry.get("keys_from") == "code",
+    )
+
+
+@cache
+def _facts(docs: AdaptorDocs, exact: bool) -> AdaptorFacts:
+    collections = () if docs.package == COLLECTIONS else _docs(COLLECTIONS).operations
+    by_kind: dict[str, list[Operation]] = {"operation": [], "function": [], "reader": []}
+    for operation in (*docs.operations, *collections):
+        by_kind[operation.kind].append(operation)
+    top_level = {op.name for op in _docs(_COMMON).operations if op.kind == "operation"}
+    helpers = {op.name for op in by_kind["function"]} | set(docs.other_exports)
+    by_source = {space.source: space for space in docs.namespaces}
+    for space in docs.namespaces:
+        real = by_source.get(space.alias_of, space)
+        helpers |= {f"{space.source}.{name}" for name in real.names}
+    dotted = {op.name.partition(".")[0] for op in docs.operations if "." in op.name}
+    others = {name for also in docs.also for name in also.names}
+    return AdaptorFacts(
+        specifier=docs.specifier,
+        exact=exact,
+        operations={
+            op.name: OperationFacts(_writes_data(op), op.callback) for op in by_kind["operation"]
+        },
+        common=frozenset(docs.common),
+        common_operations=frozenset(docs.common) & top_level,
+        helpers=frozenset(helpers),
+        readers=frozenset(op.name for op in by_kind["reader"]),
+        others=frozenset(others - {"*"}),
+        namespaces=frozenset({"collections"} | dotted | by_source.keys()),
+        open_ended="*" in others,
+    )
+
+
+def _writes_data(operation: Operation) -> bool | None:
+    if operation.state is None:
+        return None
+    return any(key.name.partition(".")[0] == "data" for key in operation.state)
+
+
+def pack(source: Path, day: date, target: Path = CATALOGUE_FILE) -> None:
+    """Write the packed catalogue from JSON lines, one adaptor a line, which are of `day`.
+
+    The same lines make the same bytes. Raises `KeyError` when a line lacks what is read here.
+    """
+    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    index = {
+        "date": day.isoformat(),
+        "adaptors": [[row["adaptor"], row["version"], row["label"] or ""] for row in rows],
+    }
+    with zipfile.ZipFile(target, "w") as packed:
+        for name, value in ((_INDEX, index), *((_file(row["adaptor"]), row) for row in rows)):
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            member = zipfile.ZipInfo(name)  # dated 1980, so that the bytes depend on nothing else
+            member.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(member, text, compresslevel=9)
+
+
+def _file(package: str) -> str:
+    return f"{Specifier(package).name}.json"
+
+
+if __name__ == "__main__":
+    pack(Path(sys.argv[1]), date.fromisoformat(sys.argv[2]))

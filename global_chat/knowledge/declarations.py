@@ -1,93 +1,98 @@
 """TypeScript declaration files (`*.d.ts`) of an adaptor: its documented functions and types.
 
 They hold what `ast.json` leaves out: functions in namespaces such as `http.get`, the properties of
-option objects, and everything for packages whose `ast.json` is empty.
+option objects, and everything for packages whose `ast.json` is empty. The declarations are read by
+tree-sitter, the JSDoc comments before them here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
 
-from .adaptor_docs import Example, Operation, Parameter, TypeDoc
+import tree_sitter_typescript
+from tree_sitter import Language, Node, Parser
 
-_LONGEST_SIGNATURE = 4_000  # characters
+from .adaptor_docs import Example, Kind, Operation, Parameter, TypeDoc
+
 _LONGEST_TEXT = 4_000  # characters of one description or example
+_LONGEST_TYPE = 200
 _MOST_EXAMPLES = 8
-_MOST_COMMENTS = 5_000  # in one file
+_CHUNK = 65_536  # bytes
+_SECONDS = 2.0  # for one file; a sound one takes milliseconds, a hostile one would take hours
 
-_FUNCTION = re.compile(r"\s*export\s+(?:declare\s+)?function\s+(\w+)\s*(?:<[^>(]*>)?\(")
-_NAMESPACE = re.compile(r"export\s+\*\s+as\s+(\w+)\s+from\s+[\"']\./([\w./-]+?)(?:\.js)?[\"']")
-_PLAIN = re.compile(r"export\s+\*\s+from\s+[\"']\./([\w./-]+?)(?:\.js)?[\"']")
 _LINE_START = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 _TAG = re.compile(r"^@(\w+)[ \t]*", re.MULTILINE)
 _CAPTION = re.compile(r"\A\s*<caption>(.*?)</caption>\s*", re.DOTALL)
-_NAME = re.compile(r"\s*(?:\[([\w.$]+)[^\]]*\]|([\w.$]+))[ \t]*(?:-[ \t]*)?")
+_NAME = re.compile(r"\s*(?:(\[)\s*([\w.$]+)[^\]]*\]|([\w.$]+))[ \t]*(?:-[ \t]*)?")
+_HIDDEN = frozenset({"private", "ignore"})
+_OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
+
+#: A JSDoc comment: (tag, text) pairs in order; what comes before the first tag has the tag "".
+Tags = Sequence[tuple[str, str]]
 
 
 def namespaces(index: str) -> dict[str, str]:
     """Modules that an index re-exports: file name by prefix, `{"http.": "http", "": "Adaptor"}`."""
-    found = {f"{name}.": module for name, module in _NAMESPACE.findall(index)}
-    plain = _PLAIN.search(index)
-    return found | ({"": plain[1]} if plain else {})
+    found: dict[str, str] = {}
+    for node in _children(index, "export_statement"):
+        source = node.child_by_field_name("source")
+        space = next((c for c in node.children if c.type == "namespace_export"), None)
+        if source is None or not any(c.type in ("*", "namespace_export") for c in node.children):
+            continue
+        module = _text(source).strip("\"'").removeprefix("./").removesuffix(".js")
+        prefix = f"{_text(space.children[-1])}." if space is not None else ""
+        found.setdefault(prefix, module)
+    return found
 
 
 def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
-    """The exported functions that are documented and not marked private, in order."""
+    """The exported functions that are documented and not marked private, in order.
+
+    A function that is exported under another name has that name, by its export or by `@alias`.
+    """
+    names = _exported_names(text)
     found = []
-    for comment, end in _comments(text):
-        function = _FUNCTION.match(text, end)
-        tags = _tags(comment)
-        if function is None or any(name in ("private", "ignore") for name, _ in tags):
+    comment = ""
+    for node in _children(text):
+        if node.type == "comment":
+            comment = _text(node)
             continue
-        described = [_parameter(body) for name, body in tags if name in ("param", "arg")]
-        names = list(_parameter_names(text, function.end()))
-        known = {p.name: p for p in described if p}
-        parameters = [known.pop(name, Parameter(name=name)) for name in names]
-        parts = [p for name, p in known.items() if name.split(".")[0] in names]
-        examples = [_example(body) for name, body in tags if name == "example"]
-        found.append(
-            Operation(
-                name=prefix + function[1],
-                parameters=(*parameters, *parts),
-                description=_text(dict(reversed(tags)).get("", "")),
-                examples=tuple(examples[:_MOST_EXAMPLES]),
-            )
-        )
+        function = _function(node)
+        tags = read_tags(comment)
+        comment = ""
+        if function is None or not tags or any(name in _HIDDEN for name, _ in tags):
+            continue
+        local = _text(function.child_by_field_name("name"))
+        if node.type != "export_statement" and local not in names:
+            continue
+        alias = next((body.split()[0] for tag, body in tags if tag == "alias" and body), "")
+        name = prefix + (alias or names.get(local, local))
+        found.append(_operation(name, list(_parameters(function)), tags))
     return tuple(found)
 
 
 def read_types(text: str) -> tuple[TypeDoc, ...]:
-    """The object types whose properties are described, in order."""
+    """The object types whose properties are described, in JSDoc or as declarations, in order."""
     found = []
-    for comment, _ in _comments(text):
-        tags = _tags(comment)
-        name = next((body for tag, body in tags if tag == "typedef"), None)
-        properties = [_parameter(body) for tag, body in tags if tag in ("property", "prop")]
-        if name is None or not properties:
-            continue
-        _, rest = _braced(name)
-        names = re.findall(r"\w+", rest)
-        if names:
-            found.append(TypeDoc(name=names[0], properties=tuple(p for p in properties if p)))
-    return tuple(found)
+    for node in _children(text):
+        if node.type == "comment":
+            found.append(_typedef(read_tags(_text(node))))
+        elif node.type == "export_statement":
+            declared = node.child_by_field_name("declaration")
+            found.append(_declared_type(declared) if declared is not None else None)
+        else:
+            found.append(_declared_type(node))
+    return tuple(type_ for type_ in found if type_ is not None and type_.properties)
 
 
-def _comments(text: str) -> Iterator[tuple[str, int]]:
-    """Documentation comments in order, each with where it ends. One that never ends is the last."""
-    end = 0
-    for _ in range(_MOST_COMMENTS):
-        start = text.find("/**", end)
-        close = text.find("*/", start + 3) if start >= 0 else -1
-        if close < 0:
-            return
-        end = close + 2
-        yield text[start + 3 : close], end
-
-
-def _tags(comment: str) -> list[tuple[str, str]]:
-    """A comment as (tag, text) pairs in order; what comes before the first tag has the tag ""."""
-    text = _LINE_START.sub("", comment).strip()
+def read_tags(comment: str) -> list[tuple[str, str]]:
+    """The tags of a JSDoc comment, with its delimiters; empty for another kind of comment."""
+    if not comment.startswith("/**"):
+        return []
+    text = _LINE_START.sub("", comment[3:].removesuffix("*/")).strip()
     marks = list(_TAG.finditer(text))
     starts = [mark.start() for mark in marks] + [len(text)]
     pairs = [("", text[: starts[0]].strip())]
@@ -96,13 +101,161 @@ def _tags(comment: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def read_state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
+    """What `@state` tags say is written: `{HttpState}`, `data - the rows`; None without any.
+
+    A tag that names a type and no key is a parameter without a name.
+    """
+    found = []
+    for body in bodies:
+        kind, rest = _braced(body)
+        described = _parameter(f"{{{kind}}} {rest}" if rest.strip() else "")
+        found.append(described or Parameter(name="", type=kind[:_LONGEST_TYPE]))
+    return tuple(found) or None
+
+
+def kind_of(returns: str) -> Kind:
+    """Whether a function is an operation or a helper, by the type that it returns."""
+    return "function" if returns and not _OPERATION.search(returns) else "operation"
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_typescript.language_typescript()))
+
+
+def _children(text: str, kind: str | None = None) -> Iterator[Node]:
+    """The statements of a file; none of one that takes too long to read."""
+    content = text.encode("utf-8", "replace")
+    end = time.monotonic() + _SECONDS
+    try:
+        _parser().parse(
+            lambda offset, _: content[offset : offset + _CHUNK],
+            progress_callback=lambda *_: time.monotonic() > end,
+        )
+    except ValueError:
+        _parser().reset()
+        return
+    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
+    tree = _parser().parse(content)
+    yield from (n for n in tree.root_node.children if kind in (None, n.type))
+
+
+def _text(node: Node | None) -> str:
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def _exported_names(text: str) -> dict[str, str]:
+    """Exported names by the names inside the file, from `export { _import as import }`."""
+    found = {}
+    for node in _children(text, "export_statement"):
+        for clause in (c for c in node.children if c.type == "export_clause"):
+            for specifier in clause.named_children:
+                name = _text(specifier.child_by_field_name("name"))
+                found[name] = _text(specifier.child_by_field_name("alias")) or name
+    return found
+
+
+def _function(node: Node | None) -> Node | None:
+    """The signature in a statement, whatever stands around it; None in another statement."""
+    while node is not None and node.type in ("export_statement", "ambient_declaration"):
+        inner = node.child_by_field_name("declaration")
+        node = inner if inner is not None else next(iter(node.named_children), None)
+    known = node is not None and node.type in ("function_signature", "function_declaration")
+    return node if known else None
+
+
+def _parameters(function: Node) -> Iterator[Parameter]:
+    listed = function.child_by_field_name("parameters")
+    for node in listed.named_children if listed is not None else ():
+        pattern = node.child_by_field_name("pattern")
+        rest = pattern is not None and pattern.type == "rest_pattern"
+        if rest and pattern is not None:
+            pattern = next(iter(pattern.named_children), None)
+        if pattern is not None and pattern.type == "identifier":
+            optional = node.type == "optional_parameter"
+            yield Parameter(
+                name=_text(pattern), type=_type_of(node), optional=optional, variadic=rest
+            )
+
+
+def _type_of(node: Node) -> str:
+    text = _text(node.child_by_field_name("type")).removeprefix(":")
+    return " ".join(text.split())[:_LONGEST_TYPE]
+
+
+def _operation(name: str, declared: list[Parameter], tags: Tags) -> Operation:
+    described = [_parameter(body) for tag, body in tags if tag in ("param", "arg")]
+    known = {p.name: p for p in described if p is not None}
+    parameters = []
+    for parameter in declared:
+        documented = known.pop(parameter.name, parameter)
+        parameters.append(
+            documented.model_copy(
+                update={
+                    "type": documented.type or parameter.type,
+                    "optional": documented.optional or parameter.optional,
+                    "variadic": parameter.variadic,
+                }
+            )
+        )
+    names = {parameter.name for parameter in declared}
+    parts = [p for part, p in known.items() if part.split(".")[0] in names]
+    returns = next((_braced(body)[0] for tag, body in tags if tag in ("returns", "return")), "")
+    examples = [_example(body) for tag, body in tags if tag == "example"]
+    return Operation(
+        name=name,
+        kind=kind_of(returns),
+        parameters=(*parameters, *parts),
+        description=_clipped(dict(reversed(tags)).get("", "")),
+        examples=tuple(examples[:_MOST_EXAMPLES]),
+        state=read_state([body for tag, body in tags if tag == "state"]),
+        returns=returns[:_LONGEST_TYPE],
+        deprecated=any(tag == "deprecated" for tag, _ in tags),
+    )
+
+
+def _typedef(tags: Tags) -> TypeDoc | None:
+    name = next((body for tag, body in tags if tag == "typedef"), None)
+    properties = [_parameter(body) for tag, body in tags if tag in ("property", "prop")]
+    if name is None:
+        return None
+    names = re.findall(r"\w+", _braced(name)[1])
+    return TypeDoc(name=names[0], properties=tuple(p for p in properties if p)) if names else None
+
+
+def _declared_type(node: Node) -> TypeDoc | None:
+    if node.type not in ("type_alias_declaration", "interface_declaration"):
+        return None
+    body = node.child_by_field_name("value") or node.child_by_field_name("body")
+    properties = []
+    comment = ""
+    for member in body.named_children if body is not None else ():
+        if member.type == "property_signature":
+            properties.append(
+                Parameter(
+                    name=_text(member.child_by_field_name("name")),
+                    type=_type_of(member),
+                    optional=any(child.type == "?" for child in member.children),
+                    description=_clipped(" ".join(dict(read_tags(comment)).get("", "").split())),
+                )
+            )
+        comment = _text(member) if member.type == "comment" else ""
+    return TypeDoc(name=_text(node.child_by_field_name("name")), properties=tuple(properties))
+
+
 def _parameter(body: str) -> Parameter | None:
     kind, rest = _braced(body)
     name = _NAME.match(rest)
     if name is None:
         return None
     description = " ".join(rest[name.end() :].split())
-    return Parameter(name=name[1] or name[2], type=kind[:200], description=_text(description))
+    return Parameter(
+        name=name[2] or name[3],
+        type=kind[:_LONGEST_TYPE],
+        optional=True if name[1] else None,
+        description=_clipped(description),
+    )
 
 
 def _braced(text: str) -> tuple[str, str]:
@@ -110,7 +263,7 @@ def _braced(text: str) -> tuple[str, str]:
     if not text.startswith("{"):
         return "", text
     depth = 0
-    for index, character in enumerate(text[:_LONGEST_SIGNATURE]):
+    for index, character in enumerate(text[:_LONGEST_TEXT]):
         depth += (character == "{") - (character == "}")
         if depth == 0:
             return text[1:index].strip(), text[index + 1 :]
@@ -121,25 +274,8 @@ def _example(body: str) -> Example:
     caption = _CAPTION.match(body)
     code = body[caption.end() :] if caption else body
     words = " ".join(caption[1].split()) if caption else ""
-    return Example(code=_text(code.strip("\n")), caption=_text(words))
+    return Example(code=_clipped(code.strip("\n")), caption=_clipped(words))
 
 
-def _parameter_names(text: str, start: int) -> Iterator[str]:
-    """Names of the parameters of a declaration whose opening bracket ends at `start`."""
-    depth, piece = 0, ""
-    for character in text[start : start + _LONGEST_SIGNATURE]:
-        if depth == 0 and character in ",)":
-            name = re.match(r"\s*(?:\.\.\.)?(\w+)", piece)
-            if name:
-                yield name[1]
-            piece = ""
-            if character == ")":
-                return
-            continue
-        depth += (character in "([{<") - (character in ")]}")
-        depth -= character == ">" and not piece.endswith("=")
-        piece += character
-
-
-def _text(text: str) -> str:
+def _clipped(text: str) -> str:
     return text.strip()[:_LONGEST_TEXT]

@@ -15,21 +15,36 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest
 
-from .adaptor_lookup import AdaptorLookup, SyncResult
-from .adaptor_shelf import AdaptorShelf
+from .adaptor_docs import AdaptorDocs
 from .adaptor_text import AdaptorText
-from .catalogue import Catalogue
-from .database import Database
-from .folders import FolderReader
-from .handbook import catalogue_documents, handbook_digest, handbook_documents
-from .indexing import IndexReport, digests, index_source, remove_source
-from .searching import Method, Passage, Vectors, search_passages
+from .adaptors import AdaptorLookup, AdaptorShelf, Synced, SyncResult
+from .catalogue import CATALOGUE_FILE, Adaptor, Catalogue
+from .pages import (
+    Document,
+    FolderReader,
+    Page,
+    Section,
+    digest_of,
+    handbook_documents,
+    handbook_files,
+)
+from .search import SEARCH_FLOOR, Floor, Passage, search_passages, source_of
+from .store import (
+    IndexReport,
+    Store,
+    digests,
+    index_source,
+    read_setting,
+    remove_source,
+    write_settings,
+)
 
 __all__ = [
     "AdaptorText",
@@ -55,12 +70,16 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the library holds. `path` is None when it lives in memory only; `size` is in bytes."""
+    """What the library holds. `path` is None when it lives in memory only; `size` is in bytes.
+
+    `synced` is the registry that turns go on using, None before the first sync.
+    """
 
     path: Path | None
     size: int
     sources: tuple[SourceStatus, ...]
     adaptors: tuple[str, ...]
+    synced: Synced | None = None
 
 
 class Library:
@@ -78,23 +97,22 @@ class Library:
         fetch_seconds: float = 4.0,
         catalogue: Catalogue | None = None,
     ) -> None:
-        self._database = Database(folder)
+        self._store = Store(folder)
         self._catalogue = catalogue or Catalogue.load()
-        self._vectors = Vectors()
-        self._shelf = AdaptorShelf(self._database)
+        self._shelf = AdaptorShelf(self._store)
         self._adaptors = AdaptorLookup(
-            self._shelf, self._catalogue, None if offline else registry, fetch_seconds
+            self._shelf, self._catalogue, registry, fetch_seconds, offline=offline
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about a database that was rebuilt or cannot be written; usually none."""
-        return tuple(self._database.notes)
+        return tuple(self._store.notes)
 
     @property
     def persistent(self) -> bool:
         """Whether the next process will still have what this one stores."""
-        return self._database.path is not None
+        return self._store.path is not None
 
     @property
     def catalogue(self) -> Catalogue:
@@ -102,15 +120,22 @@ class Library:
         return self._catalogue.with_versions(self._shelf.known_versions())
 
     async def search(
-        self, query: str, limit: int = 5, method: Method = "fused"
+        self,
+        query: str,
+        limit: int = 5,
+        floor: Floor = SEARCH_FLOOR,
+        adaptor: str | None = None,
     ) -> tuple[Passage, ...]:
-        """The passages that best answer a question, best first; none when nothing fits."""
+        """The passages that answer a question, best first; none when nothing fits.
+
+        `adaptor` restricts them to what fits code for it; see `search_passages`.
+        """
 
         def work(connection: sqlite3.Connection) -> tuple[Passage, ...]:
             self._refresh(connection)
-            return search_passages(connection, self._vectors, query, limit, method)
+            return search_passages(connection, query, limit, floor, adaptor)
 
-        return await asyncio.to_thread(self._database.run, work)
+        return await asyncio.to_thread(self._store.run, work)
 
     async def adaptor_docs(self, specifier: str, request: str) -> AdaptorText:
         """What is known about a step's adaptor, the parts that the request is about first.
@@ -148,7 +173,31 @@ class Library:
                 raise BadRequest(f"{path} holds no Markdown (.md, .mdx) to index.{why}")
             return report.with_skipped(reader.skipped)
 
-        return self._database.run(work)
+        return self._store.run(work)
+
+    def page(self, source: str) -> str:
+        """All passages of the page that a passage's `source` names, in order.
+
+        The handbook's pages may be named without folder and ending: `cursors`. Raises `BadRequest`
+        when there is no such page, with those that are like it.
+        """
+
+        def work(connection: sqlite3.Connection) -> str:
+            self._refresh(connection)
+            query = """SELECT page.id, kind, source.name, path FROM page
+                       JOIN source ON source.id = source_id"""
+            pages = {source_of(*row[1:]): row[0] for row in connection.execute(query)}
+            wanted = (source, f"handbook/{source}", f"handbook/{source}.md")
+            found = next((pages[name] for name in wanted if name in pages), None)
+            if found is None:
+                near = get_close_matches(wanted[-1], pages, n=3, cutoff=0.7)
+                instead = f" Do you mean {', '.join(near)}?" if near else ""
+                raise BadRequest(f"There is no page {source}.{instead}")
+            passages = "SELECT title, text FROM passage WHERE page_id = ? ORDER BY id"
+            texts = connection.execute(passages, (found,))
+            return "\n\n".join(f"## {title}\n\n{text}" for title, text in texts)
+
+        return self._store.run(work)
 
     def remove(self, name: str) -> None:
         """Forget a folder that was added, by its path. Raises `BadRequest` when it was not."""
@@ -158,17 +207,17 @@ class Library:
         if found is None:
             instead = f" Added are: {', '.join(known)}." if known else " None was added."
             raise BadRequest(f"{name} is not a folder that was added.{instead}")
-        self._database.run(lambda connection: remove_source(connection, found))
+        self._store.run(lambda connection: remove_source(connection, found))
 
     def status(self) -> Status:
         """What is indexed and stored."""
-        rows, adaptors = self._database.run(self._contents)
+        rows, adaptors = self._store.run(self._contents)
         sources = tuple(SourceStatus(*row) for row in rows)
-        return Status(self._database.path, self._database.size(), sources, adaptors)
+        return Status(self._store.path, self._store.size(), sources, adaptors, self._shelf.synced())
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.close()
+        self._store.close()
 
     def _contents(
         self, connection: sqlite3.Connection
@@ -183,12 +232,25 @@ class Library:
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
         """Index the handbook and the catalogue unless they are, as this program has them."""
-        digest = handbook_digest()
-        stored: Mapping[str, str] = dict(connection.execute("SELECT name, value FROM setting"))
-        if stored.get("handbook") == digest:
+        shipped = [*handbook_files().values(), CATALOGUE_FILE.read_bytes()]
+        digest = digest_of(b"\0".join(shipped))
+        if read_setting(connection, "handbook") == digest:
             return
         index_source(connection, "handbook", "handbook", handbook_documents())
-        index_source(connection, "catalogue", "catalogue", catalogue_documents(self._catalogue))
-        connection.execute(
-            "INSERT OR REPLACE INTO setting (name, value) VALUES ('handbook', ?)", (digest,)
-        )
+        pages = [
+            _page(adaptor, self._catalogue.docs(adaptor.package)) for adaptor in self._catalogue
+        ]
+        index_source(connection, "catalogue", "catalogue", pages)
+        write_settings(connection, {"handbook": digest})
+
+
+def _page(adaptor: Adaptor, docs: AdaptorDocs | None) -> Document:
+    """A short page on an adaptor: what system it is for and what it can do."""
+    system = adaptor.system or adaptor.name
+    lines = [f"Adaptor {adaptor.specifier} connects to {system}."]
+    if docs is not None:
+        signatures = [op.signature for op in docs.operations if op.kind == "operation"]
+        lines.append("Operations: " + ", ".join(f"`{name}`" for name in signatures))
+    text = "\n".join(lines)
+    page = Page(f"{system} adaptor", adaptor.name, (Section(f"{system} adaptor", text),))
+    return Document(adaptor.name, digest_of(text.encode()), page)

@@ -1,4 +1,4 @@
-"""An npm registry: which versions a package has, and one version's files, verified.
+"""An npm registry: which one is asked, which versions a package has, one version's files, verified.
 
 Every call is bounded by the caller's `asyncio.timeout`. Failures are the contract's errors, and no
 message names the registry's full address, which may carry a login.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -25,16 +27,65 @@ from global_chat.contract.errors import (
 )
 
 from .adaptor_docs import AdaptorDocs
-from .adaptor_package import read_package
+from .adaptor_package import LARGEST_ARCHIVE, read_members, read_package, verify
 from .specifier import Specifier, nearest_version, newest
-from .tarball import LARGEST_ARCHIVE, read_members, verify
 
 if TYPE_CHECKING:
     import httpx2
 
+#: How to name a registry, for a message when none is.
+HOW_TO_SET = (
+    "No package registry is configured. Set GLOBAL_CHAT_REGISTRY to its address, or "
+    "`registry=` in your .npmrc file."
+)
+
+_LARGEST_NPMRC = 100_000  # characters
 _LARGEST_LISTING = 10_000_000  # bytes of a package's list of versions
 _SILENCE = 20.0  # seconds
 _REDIRECTS = 3
+
+
+def registry_address(environ: Mapping[str, str]) -> str | None:
+    """The configured npm registry's address, without a slash at its end; None when there is none.
+
+    In this order: `GLOBAL_CHAT_REGISTRY`, npm's own variable `npm_config_registry`, and the user's
+    `.npmrc`, where a registry for the `@openfn` scope comes before the general one. No token is
+    read from that file: only registries that answer without a login are used.
+    """
+    lowered = {name.lower(): value for name, value in environ.items()}
+    named = environ.get("GLOBAL_CHAT_REGISTRY") or lowered.get("npm_config_registry")
+    if named:
+        return clean_address(named)
+    home = Path(environ.get("HOME") or Path.home())
+    settings = _npmrc(Path(lowered.get("npm_config_userconfig") or home / ".npmrc"), environ)
+    return clean_address(settings.get("@openfn:registry") or settings.get("registry"))
+
+
+def clean_address(address: str | None) -> str | None:
+    """An http(s) address in its plain form; None when it is not one."""
+    parts = urlsplit((address or "").strip().strip("\"'"))
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    return parts._replace(query="", fragment="").geturl().rstrip("/")
+
+
+def _npmrc(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The registry lines of an .npmrc file, with `${NAME}` filled in; empty when unreadable."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")[:_LARGEST_NPMRC]
+    except OSError:
+        return {}
+    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {
+        key.strip(): re.sub(r"\$\{(\w+)\}", lambda name: environ.get(name[1], ""), value.strip())
+        for key, value in pairs
+        if key.strip() in ("registry", "@openfn:registry")
+    }
+
+
+def without_login(address: str) -> str:
+    """The address without a name and a password."""
+    return re.sub(r"(?<=//)[^/@]*@", "", address)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 from global_chat.cli.docs import _npm_registry
 from global_chat.contract.errors import ConnectionFailed, TimedOut
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.places import clean_address, registry_address
+from global_chat.knowledge.registry import clean_address, registry_address
 
 pytestmark = pytest.mark.integration
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.errors import BadRequest
+from global_chat.knowledge.catalogue import Catalogue
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.places import clean_address
+from global_chat.knowledge.registry import clean_address
 from tests.registry import ALPACA, FakeRegistry, integrity, package, packed
 
 pytestmark = pytest.mark.unit
@@ -35,11 +36,17 @@ async def test_a_synced_adaptor_is_described_and_found(registry: FakeRegistry) -
     (result,) = await library.sync(["alpaca@1.2.3"])
     assert (result.specifier, result.outcome, result.operations) == (f"{ALPACA}@1.2.3", "stored", 4)
     docs = await library.adaptor_docs(f"{ALPACA}@1.2.3", "shear them")
-    assert docs.note is None and docs.specifier == f"{ALPACA}@1.2.3"
-    assert docs.text.startswith(f"{ALPACA}@1.2.3 (Alpaca farm)\n\nshear(animal, options)\n")
-    for part in ("- animal (string): Whom", "options.depth: In mm", "(A close cut)"):
+    assert docs.note and "its own documentation" in docs.note
+    assert docs.specifier == f"{ALPACA}@1.2.3"
+    assert docs.text.startswith(f"{ALPACA}@1.2.3 (Alpaca farm)\n")
+    for part in (
+        "shear(animal, options?) →",
+        "- animal (string): Whom",
+        "options.depth: In mm",
+        "(A close cut)",
+    ):
         assert part in docs.text
-    for part in ("depth (number)", "http.get(path, options)", "Also available: fn(func)"):
+    for part in ("depth (number)", "http.get(path, options?)", "From common: fn(func)"):
         assert part in docs.text
     assert "hidden" not in docs.text and "secret" not in docs.text
     found = await library.search("shear an alpaca for its wool")
@@ -71,7 +78,8 @@ async def test_a_fetch_that_failed_is_a_note_and_not_repeated(
     for _ in range(2):
         library = Library(tmp_path, registry=registry.address)
         docs = await library.adaptor_docs("http@7.3.2", "put the patient there")
-        assert docs.text.startswith("@openfn/language-http@7.3.2\nput(path, data, options)\n")
+        assert docs.text.startswith("@openfn/language-http@7.3.2 (HTTP)\n")
+        assert "put(path, data, options?)" in docs.text
     assert len(registry.asked) == 1
 
 
@@ -80,13 +88,46 @@ async def test_a_slow_registry_holds_a_turn_up_for_a_bounded_time(registry: Fake
     library = Library(None, registry=registry.address, fetch_seconds=0.2)
     docs = await library.adaptor_docs("http@7.3.2", "get")
     assert docs.note and "in time" in docs.note
-    assert "get(path, options)" in docs.text
+    assert "get(path, options?)" in docs.text
 
 
 async def test_a_registry_that_is_not_there_costs_a_note() -> None:
     library = Library(None, registry="http://127.0.0.1:9")
     docs = await library.adaptor_docs("http@7.3.2", "get")
     assert docs.note and "cannot be reached" in docs.note
+
+
+async def test_turns_go_on_using_the_registry_of_the_last_sync(
+    registry: FakeRegistry, tmp_path: Path
+) -> None:
+    registry.has(packed(package()))
+    before = Library(tmp_path)
+    assert "no adaptor of this name" in (await before.adaptor_docs("alpaca@1.2.3", "")).text
+    before.close()
+    syncing = Library(tmp_path, registry=registry.address)
+    await syncing.sync(["alpaca@9.9.9"])
+    assert syncing.status().synced is None  # nothing was got from it
+    await syncing.sync(["alpaca"])
+    syncing.close()
+    registry.has(packed(package("1.3.0")), "1.3.0")
+    later = Library(tmp_path)
+    synced = later.status().synced
+    assert synced is not None and synced.registry == registry.address
+    docs = await later.adaptor_docs("alpaca@1.3.0", "shear")
+    assert docs.specifier == f"{ALPACA}@1.3.0" and "Take the wool off" in docs.text
+    assert Catalogue.load().get("alpaca") is None
+    assert "1.3.0" in later.catalogue.versions[ALPACA]
+    later.close()
+    asked = len(registry.asked)
+    await Library(tmp_path, offline=True).adaptor_docs("alpaca@2.0.0", "shear")
+    assert len(registry.asked) == asked
+
+
+async def test_a_note_says_which_knowledge_was_used(registry: FakeRegistry) -> None:
+    known = await Library(None).adaptor_docs("http@7.3.2", "get")
+    assert known.note == "@openfn/language-http@7.3.2 is described by the list of 20 August 2026."
+    unknown = await Library(None).adaptor_docs("alpaca", "get")
+    assert unknown.note and "`global-chat docs sync alpaca` adds it" in unknown.note
 
 
 async def test_offline_asks_nobody(registry: FakeRegistry) -> None:

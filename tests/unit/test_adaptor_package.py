@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from global_chat.contract.errors import ProviderError
-from global_chat.knowledge import tarball
+from global_chat.knowledge import adaptor_package
 from global_chat.knowledge.adaptor_docs import AdaptorDocs, Operation, Parameter
 from global_chat.knowledge.adaptor_package import read_package
-from global_chat.knowledge.adaptor_text import MOST_CHARACTERS, render_docs
+from global_chat.knowledge.adaptor_text import MOST_FROM_PACKAGE, render_package
+from global_chat.knowledge.catalogue import Catalogue
 from global_chat.knowledge.declarations import read_functions, read_types
 from tests.registry import ALPACA, HTTP_TYPES, package, packed
 
@@ -35,7 +36,7 @@ def test_only_expected_files_are_read_and_nothing_is_written(
         "package/types/../../../x.d.ts": b"x",
         "package/dist/index.js": b"x",
     }
-    found = tarball.read_members(packed({**evil, **package()}))
+    found = adaptor_package.read_members(packed({**evil, **package()}))
     assert sorted(found) == ["ast.json", "package.json", "types/http.d.ts", "types/index.d.ts"]
     assert b"Alpaca" in found["package.json"]
     assert list(tmp_path.iterdir()) == []
@@ -48,25 +49,25 @@ def test_links_in_an_archive_lead_nowhere() -> None:
             member = tarfile.TarInfo("package/ast.json")
             member.type, member.linkname = kind, "/etc/passwd"
             tar.addfile(member)
-    assert tarball.read_members(buffer.getvalue()) == {}
+    assert adaptor_package.read_members(buffer.getvalue()) == {}
 
 
 def test_bombs_are_defused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarball, "LARGEST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(adaptor_package, "LARGEST_UNPACKED", 1_000_000)
     with pytest.raises(ProviderError, match="too large"):
-        tarball.read_members(gzip.compress(bytes(5_000_000)))
-    monkeypatch.setattr(tarball, "LARGEST_MEMBER", 100)
+        adaptor_package.read_members(gzip.compress(bytes(5_000_000)))
+    monkeypatch.setattr(adaptor_package, "LARGEST_MEMBER", 100)
     with pytest.raises(ProviderError, match=r"ast\.json is too large"):
-        tarball.read_members(packed({"package/ast.json": bytes(1_000)}))
-    monkeypatch.setattr(tarball, "MOST_MEMBERS", 3)
+        adaptor_package.read_members(packed({"package/ast.json": bytes(1_000)}))
+    monkeypatch.setattr(adaptor_package, "MOST_MEMBERS", 3)
     with pytest.raises(ProviderError, match="too many"):
-        tarball.read_members(packed({f"package/{n}": b"" for n in range(5)}))
+        adaptor_package.read_members(packed({f"package/{n}": b"" for n in range(5)}))
 
 
 @pytest.mark.parametrize("cut", [0, 1, 10, 100, -1, -9])
 def test_a_broken_archive_is_a_failure_with_a_sentence(cut: int) -> None:
     with pytest.raises(ProviderError):
-        tarball.read_members(packed(package())[:cut])
+        adaptor_package.read_members(packed(package())[:cut])
 
 
 @settings(max_examples=80, deadline=None)
@@ -75,8 +76,10 @@ def test_no_bytes_make_the_reader_crash(content: bytes, at: int, compress: bool)
     archive = packed(package())
     spoilt = archive[:at] + content + archive[at + len(content) :]
     with contextlib.suppress(ProviderError):
-        tarball.read_members(gzip.compress(content) if compress else spoilt)
+        adaptor_package.read_members(gzip.compress(content) if compress else spoilt)
 
+
+COLLECTIONS = Catalogue.load().docs("collections") or AdaptorDocs(package="x", version="1.0.0")
 
 KEYS = ["name", "params", "docs", "tags", "title", "type", "description", "caption"]
 KEYS += ["elements", "expression", "applications", "operations", "common"]
@@ -101,7 +104,7 @@ def test_an_ast_of_any_shape_is_read_as_far_as_it_makes_sense(
             "ast.json": json.dumps(ast).encode(),
         }
         docs = read_package(files, ALPACA, "1.2.3")
-        assert docs.specifier in render_docs(docs, "anything at all")
+        assert docs.specifier in render_package(docs, COLLECTIONS, "anything at all")
 
 
 @settings(max_examples=80, deadline=None)
@@ -116,9 +119,85 @@ def test_declarations_fill_in_for_an_empty_ast() -> None:
     files["ast.json"] = b'{"operations": [], "common": []}'
     files["types/index.d.ts"] = b'export * as farm from "./http.js";'
     (operation,) = read_package(files, ALPACA, "1.2.3").operations
-    assert operation.signature == "farm.get(path, options)"
+    assert operation.signature == "farm.get(path, options?)"
     assert operation.parameters[1].description == "more"
     assert operation.examples[0].code == "http.get('/alpacas', {\n  query: { max: 1 },\n});"
+
+
+RENAMED = """
+/**
+ * The rows.
+ * @typedef {Object} Herd
+ * @property {Wool} wool - the wool
+ */
+/**
+ * @typedef {Object} Wool
+ * @property {number} grams - how much
+ */
+/**
+ * Bring animals in.
+ * @param {string} strategy - how
+ * @param {Herd} herd - which
+ * @state {array} data - those that came
+ * @state references - what was there
+ * @returns {Operation}
+ */
+declare function _import(strategy: string, herd: Herd): Operation;
+export { _import as import };
+/**
+ * Send animals away.
+ * @alias export
+ */
+export function exportAnimals(...names: string[]): Operation;
+/**
+ * Count legs.
+ * @returns {number}
+ */
+export function legs(animal: object): number;
+/** Known inside the file only. */
+declare function inner(): Operation;
+/** How to feed. */
+export interface Feed {
+  /** in kilograms */
+  hay?: number;
+}
+"""
+
+
+def test_functions_are_known_by_the_name_that_code_calls_them_by() -> None:
+    found = {op.name: op for op in read_functions(RENAMED, "tracker.")}
+    assert list(found) == ["tracker.import", "tracker.export", "tracker.legs"]
+    brought = found["tracker.import"]
+    assert [(key.name, key.type) for key in brought.state or ()] == [
+        ("data", "array"),
+        ("references", ""),
+    ]
+    assert brought.returns == "Operation" and brought.kind == "operation"
+    assert found["tracker.legs"].kind == "function"
+    assert found["tracker.export"].signature == "tracker.export(...names)"
+
+
+def test_types_are_read_from_comments_and_from_declarations() -> None:
+    types = {type_.name: type_.properties for type_ in read_types(RENAMED)}
+    assert list(types) == ["Herd", "Wool", "Feed"]
+    (hay,) = types["Feed"]
+    assert (hay.name, hay.type, hay.optional) == ("hay", "number", True)
+    assert hay.description == "in kilograms"
+
+
+def test_a_type_inside_an_option_type_is_described_too() -> None:
+    docs = AdaptorDocs(
+        package=ALPACA,
+        version="1.0.0",
+        operations=read_functions(RENAMED),
+        types=read_types(RENAMED),
+    )
+    text = render_package(docs, COLLECTIONS, "")
+    assert "wool (Wool): the wool" in text and "grams (number): how much" in text
+    assert (
+        "import(strategy, herd) → state.data: array, state.references (+ the former data)" in text
+    )
+    assert "Helpers, called inside functions: legs(animal)" in text
 
 
 def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
@@ -127,12 +206,13 @@ def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
         for n in range(300)
     )
     docs = AdaptorDocs(package=ALPACA, version="1.0.0", operations=operations)
-    text = render_docs(docs, "please use op299")
-    assert len(text) <= MOST_CHARACTERS
-    assert text.split("\n\n")[1].startswith("op299(x)")
-    assert text.endswith("more entries are left out.)")
+    for request in ("please use op299", "OP299 por favor"):
+        text = render_package(docs, COLLECTIONS, request)
+        assert len(text) <= MOST_FROM_PACKAGE
+        assert text.split("\n\n")[1].startswith("op299(x) ")
+    assert "Other operations" in text and "op0" in text
 
 
-@pytest.mark.parametrize("text", ["/**" * 300_000, "/***/" * 300_000, "/** @param {" * 100_000])
+@pytest.mark.parametrize("text", ["/**" * 100_000, "/***/" * 50_000, "/** @param {" * 50_000])
 def test_declarations_made_to_be_slow_are_not(text: str) -> None:
     assert read_functions(text) == () and read_types(text) == ()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from datetime import date
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.knowledge.catalogue import Catalogue
+from global_chat.knowledge.adaptor_text import MOST_FROM_CATALOGUE, render_catalogue
+from global_chat.knowledge.catalogue import Catalogue, pack
 from global_chat.knowledge.specifier import (
     nearest_version,
     newest,
@@ -37,31 +43,95 @@ def test_the_lines_for_a_prompt_stay_short(catalogue: Catalogue) -> None:
     assert "cht@1.2.2 (Community Health Toolkit (CHT))" in catalogue.lines().splitlines()
 
 
+def test_the_catalogue_says_of_when_it_is(catalogue: Catalogue) -> None:
+    assert catalogue.date == date(2026, 8, 20)
+
+
+def test_the_packed_file_is_made_from_lines_and_always_the_same(tmp_path: Path) -> None:
+    operation = {"name": "feed", "namespace": None, "kind": "operation", "params": []}
+    line = {
+        "adaptor": "@openfn/language-alpaca",
+        "version": "1.2.3",
+        "label": None,
+        "operations": [operation],
+        "includes": {"from": "@openfn/language-common", "names": ["fn"]},
+        "configuration": [{"name": "farm"}],
+    }
+    (tmp_path / "lines").write_text(json.dumps(line) + "\n")
+    for name in ("one.zip", "two.zip"):
+        pack(tmp_path / "lines", date(2026, 1, 2), tmp_path / name)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as packed:
+        assert json.loads(packed.read("alpaca.json")) == line
+        assert json.loads(packed.read("index.json"))["date"] == "2026-01-02"
+
+
 def test_operations_are_known_before_anything_is_fetched(catalogue: Catalogue) -> None:
-    assert "upsert(sObjectName, externalId, records)" in catalogue.operations("salesforce")
-    assert catalogue.operations("@openfn/language-dhis2@8.2.1")
-    assert catalogue.operations("no-such-adaptor") == ()
+    docs = catalogue.docs("salesforce")
+    assert docs and "upsert(sObjectName, externalId, records)" in {
+        op.signature for op in docs.operations
+    }
+    assert catalogue.docs("no-such-adaptor") is None
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        ("Kobo form submissions", "kobotoolbox"),
-        ("postgres database", "postgresql"),
-        ("Community Health Toolkit", "cht"),
-        ("google sheet", "googlesheets"),
-        ("send an SMS with Twilio", "twilio"),
-        ("OpenMRS", "openmrs"),
-    ],
-)
-def test_a_systems_name_finds_its_adaptor(catalogue: Catalogue, words: str, name: str) -> None:
-    assert catalogue.find(words)[0].name == name
+def test_a_checker_learns_what_code_may_call(catalogue: Catalogue) -> None:
+    facts = catalogue.facts("@openfn/language-dhis2@8.2.1")
+    assert facts is not None and facts.exact
+    assert facts.operations["tracker.import"].writes_data is True
+    assert facts.operations["collections.set"].writes_data is False
+    assert "util.attr" in facts.helpers and "fn" in facts.common_operations
+    assert {"dataValue", "dateFns"} <= facts.common - facts.common_operations
+    assert "tracker" in facts.namespaces and not facts.open_ended
+
+
+def test_facts_of_another_version_are_given_only_within_the_major(catalogue: Catalogue) -> None:
+    near = catalogue.facts("dhis2@8.0.0")
+    assert near is not None and not near.exact
+    assert catalogue.facts("dhis2@6.0.0") is None
+    assert catalogue.facts("no-such-adaptor") is None
+
+
+def test_names_from_elsewhere_are_known(catalogue: Catalogue) -> None:
+    fhir = catalogue.facts("fhir-4")
+    assert fhir and {"builders.patient", "b.patient"} <= fhir.helpers
+    sftp = catalogue.facts("sftp")
+    assert sftp and sftp.open_ended
 
 
 def test_words_that_fit_nothing_find_nothing(catalogue: Catalogue) -> None:
-    assert catalogue.find("") == ()
-    assert catalogue.find("zzzzqqqq") == ()
+    assert catalogue.nearest("") is None
     assert catalogue.nearest("zzzzqqqq") is None
+
+
+def test_every_adaptor_can_be_described(catalogue: Catalogue) -> None:
+    collections = catalogue.docs("collections")
+    assert collections is not None
+    for adaptor in catalogue:
+        docs = catalogue.docs(adaptor.package)
+        assert docs is not None
+        text = render_catalogue(docs, catalogue.date, collections, "get the patients")
+        assert len(text) <= MOST_FROM_CATALOGUE, adaptor
+        assert "collections.get(name" in text, adaptor
+        assert all(name in text for name in docs.configuration), adaptor
+        for operation in docs.operations:
+            if operation.kind == "operation":
+                assert f"{operation.signature} → " in text or operation.deprecated, operation.name
+
+
+def test_the_text_for_a_step_does_not_depend_on_the_request(catalogue: Catalogue) -> None:
+    docs, collections = catalogue.docs("dhis2"), catalogue.docs("collections")
+    assert docs and collections
+    one, other = (
+        render_catalogue(docs, catalogue.date, collections, r) for r in ("import events", "x")
+    )
+    assert one == other
+    assert "From the program's own list of 20 August 2026." in one
+    assert (
+        "tracker.import(strategy, payload, options?) → state.data, state.response, "
+        "state.references (+ the former data)" in one
+    )
+    assert "  - options (object) { async?: boolean, parseAs?: string, apiVersion?: string }" in one
+    assert one.index("create(") < one.index("upsert(") < one.index("tracker.import(")
 
 
 @pytest.mark.parametrize(
@@ -82,23 +152,11 @@ def test_the_nearest_real_adaptor_is_named(
     assert catalogue.nearest(written) == nearest
 
 
-def test_a_version_newer_than_any_known_is_a_problem_and_an_older_one_is_not(
-    catalogue: Catalogue,
-) -> None:
-    problem = catalogue.problem(f"{HTTP}@99.0.0")
-    assert problem and "99.0.0" in problem and f"{HTTP}@7.3.2" in problem
-    assert catalogue.problem(f"{HTTP}@6.5.4") is None
-    assert catalogue.problem(f"{HTTP}@latest") is None
-    unknown = catalogue.problem("@openfn/language-htpp@1.0.0")
-    assert unknown and HTTP in unknown
-
-
 def test_versions_learned_from_a_registry_count(catalogue: Catalogue) -> None:
     more = catalogue.with_versions({HTTP: {"8.0.0"}, "@openfn/language-new": {"1.0.0"}})
     assert more.versions[HTTP] == {"7.3.2", "8.0.0"}
-    assert more.problem(f"{HTTP}@8.0.0") is None
-    assert more.problem("new@1.0.0") is None
-    assert "http@8.0.0" in more.lines().splitlines()
+    lines = more.lines().splitlines()
+    assert "http@8.0.0" in lines and "new@1.0.0" in lines
 
 
 @pytest.mark.parametrize(
@@ -133,9 +191,8 @@ def test_any_text_may_be_looked_up(text: str) -> None:
     catalogue = Catalogue.load()
     found = parse_specifier(text)
     assert found is None or "/" not in found.package.removeprefix("@").partition("/")[2]
-    catalogue.find(text)
     near = catalogue.nearest(text)
-    assert near is None or catalogue.problem(near) is None
+    assert near is None or catalogue.get(near) is not None
 
 
 def test_versions_are_ordered_by_value_and_releases_come_after_their_candidates() -> None:

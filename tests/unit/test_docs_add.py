@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from global_chat.cli.docs import docs_app
 from global_chat.contract.errors import BadRequest
-from global_chat.knowledge import folders
+from global_chat.knowledge import pages
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.markdown import PASSAGE_CHARACTERS, read_page
+from global_chat.knowledge.pages import PASSAGE_CHARACTERS, read_page
 
 pytestmark = pytest.mark.unit
 
@@ -188,7 +188,7 @@ def test_the_handbook_cannot_be_removed_by_its_name() -> None:
 def test_files_that_are_no_text_or_too_large_are_left_out_and_said_so(
     docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "LARGEST_FILE", 1_000)
+    monkeypatch.setattr(pages, "LARGEST_FILE", 1_000)
     (docs / "binary.md").write_bytes(b"abc\0def")
     (docs / "huge.md").write_text("word " * 1_000)
     (docs / "latin.md").write_bytes("# Señal\n\nvacío".encode("latin-1"))
@@ -260,6 +260,22 @@ def test_the_commands_add_search_list_and_remove(run: CliRunner, docs: Path) -> 
     assert str(docs) not in run.invoke(docs_app, ["list"]).stdout
 
 
+def test_a_page_that_is_cited_can_be_opened(run: CliRunner, docs: Path) -> None:
+    for name in ("handbook/cursors.md", "cursors.md", "cursors"):
+        shown = run.invoke(docs_app, ["show", name])
+        assert shown.exit_code == 0 and "cursor('now');" in shown.stdout
+    run.invoke(docs_app, ["add", str(docs)])
+    assert "The beta page." in run.invoke(docs_app, ["show", f"{docs}/deep/b.mdx"]).stdout
+    missing = run.invoke(docs_app, ["show", "cursor"])
+    assert missing.exit_code == 2 and "Do you mean handbook/cursors.md" in missing.stderr
+
+
+def test_the_status_says_of_when_and_how_to_refresh(run: CliRunner) -> None:
+    shown = run.invoke(docs_app, ["status"]).stdout
+    assert "catalogue: 107 adaptors, of 20 August 2026" in shown
+    assert "To refresh: `global-chat docs sync`" in shown
+
+
 def test_what_cannot_be_kept_is_not_called_done(
     run: CliRunner, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,7 +296,7 @@ def test_mistakes_are_sentences_with_exit_code_2(run: CliRunner, docs: Path) -> 
 
 
 def test_every_command_explains_itself_with_an_example(run: CliRunner) -> None:
-    for command in ("add", "search", "list", "remove", "status", "sync"):
+    for command in ("add", "search", "show", "list", "remove", "status", "sync"):
         shown = run.invoke(docs_app, [command, "--help"]).output
         assert f"Example: global-chat docs {command}" in " ".join(shown.split()), command
 

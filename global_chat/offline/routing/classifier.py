@@ -14,7 +14,6 @@ from functools import cache
 from importlib.resources import files
 
 from global_chat.contract.names import Destination
-from global_chat.knowledge.embeddings import load_embedder
 
 from ..request.questions import Question
 from .features import features
@@ -78,13 +77,7 @@ def guess(question: Question, weights: Weights | None = None) -> Guess:
     if not question.outline.steps:
         return Guess("planner", None, 1.0)
     reading = read(question)
-    return decide(features(reading), embedded(reading.masked), candidates(reading), weights)
-
-
-def embedded(masked: str) -> Sequence[float]:
-    """The text's embedding; empty when there are no embeddings, and words alone decide."""
-    embedder = load_embedder()
-    return [] if embedder is None else [float(x) for x in embedder.embed([masked])[0]]
+    return decide(features(reading), (), candidates(reading), weights)
 
 
 def decide(

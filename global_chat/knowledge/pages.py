@@ -1,11 +1,17 @@
-"""A Markdown or MDX page cut into passages: by headings, code kept whole, components understood."""
+"""Pages cut into passages, and where pages come from: the handbook, the catalogue, a folder.
+
+A Markdown or MDX page is cut by its headings, with code kept whole and components understood.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +20,13 @@ if TYPE_CHECKING:
 #: A passage grows to about this many characters; one block of code or one table may be longer.
 PASSAGE_CHARACTERS = 1_600
 _LONGEST_BLOCK = 12_000
+
+SUFFIXES = (".md", ".mdx", ".markdown")
+MOST_FILES = 20_000
+LARGEST_FILE = 2_000_000  # bytes; a page of documentation is rarely over 100,000
+
+_HANDBOOK = Path(__file__).parent / "handbook"
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "dist", "build"})
 
 _KEYWORDS = ("keywords", "tags", "description", "sidebar_label")
 _ASKED = ("asked", "fr", "es", "pt")
@@ -45,13 +58,43 @@ class Page:
     """A page as it is indexed.
 
     `keywords` are words that a reader may look for it by, and `asked` whole phrases: the front
-    matter's `asked` list and its title in other languages.
+    matter's `asked` list and its title in other languages. `adaptors` are the short names of those
+    that the page is about; none for a page that fits every step.
     """
 
     title: str
     keywords: str
     sections: tuple[Section, ...]
     asked: tuple[str, ...] = ()
+    adaptors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One page to index: its place in its source, a digest of what it was made from, itself."""
+
+    path: str
+    digest: str
+    page: Page
+
+
+def digest_of(content: bytes) -> str:
+    """The digest by which a page is known to be unchanged."""
+    return sha256(content).hexdigest()
+
+
+@cache
+def handbook_files() -> dict[str, bytes]:
+    """The pages of the handbook that ships with the program, by file name."""
+    return {path.name: path.read_bytes() for path in sorted(_HANDBOOK.glob("*.md"))}
+
+
+def handbook_documents() -> list[Document]:
+    """Every page of the handbook, cut into passages."""
+    return [
+        Document(name, digest_of(content), read_page(content.decode("utf-8"), name))
+        for name, content in handbook_files().items()
+    ]
 
 
 def read_page(text: str, fallback_title: str) -> Page:
@@ -64,7 +107,8 @@ def read_page(text: str, fallback_title: str) -> Page:
     keywords = " ".join(word for name in _KEYWORDS for word in front.get(name, ()))
     asked = tuple(phrase for name in _ASKED for phrase in front.get(name, ()))
     title = title or fallback_title
-    return Page(title, keywords, tuple(_sections(body, title)), asked)
+    adaptors = tuple(front.get("adaptors", ()))
+    return Page(title, keywords, tuple(_sections(body, title)), asked, adaptors)
 
 
 def _front_matter(text: str) -> tuple[dict[str, list[str]], str]:
@@ -201,3 +245,59 @@ def _blocks(lines: list[str]) -> Iterator[tuple[int, str, str]]:
             yield int(token.tag[1]), tokens[index + 1].content, ""
         else:
             yield 0, "", "\n".join(lines[token.map[0] : token.map[1]]).strip("\n")
+
+
+class FolderReader:
+    """The documents of a folder, or of one file, that are not known by digest yet.
+
+    Hidden folders and those of package managers are left out, links are not followed. `unchanged`
+    and `skipped` are complete once `documents` has been read to its end; `skipped` says why.
+    """
+
+    def __init__(self, root: Path, known: Mapping[str, str]) -> None:
+        self.root = root
+        self.unchanged: set[str] = set()
+        self.skipped: list[str] = []
+        self._known = known
+
+    def documents(self) -> Iterator[Document]:
+        """New and changed pages, in the order of their paths."""
+        for count, path in enumerate(self._files()):
+            if count == MOST_FILES:
+                self.skipped.append(f"everything after the first {MOST_FILES:,} files")
+                return
+            name = path.relative_to(self.root).as_posix() if path != self.root else path.name
+            document = self._document(path, name)
+            if document is not None:
+                yield document
+
+    def _files(self) -> Iterator[Path]:
+        if self.root.is_file():
+            yield self.root
+            return
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = sorted(f for f in folders if f not in _LEFT_OUT and f[0] != ".")
+            for name in sorted(files):
+                path = Path(folder, name)
+                if path.suffix.lower() in SUFFIXES and not path.is_symlink():
+                    yield path
+
+    def _document(self, path: Path, name: str) -> Document | None:
+        try:
+            size = path.stat().st_size
+            content = path.read_bytes() if size <= LARGEST_FILE else b""
+        except OSError as error:
+            self.skipped.append(f"{name}: {error.strerror or error}")
+            return None
+        if size > LARGEST_FILE:
+            self.skipped.append(f"{name}: larger than {LARGEST_FILE:,} bytes")
+            return None
+        if b"\0" in content:
+            self.skipped.append(f"{name}: not text")
+            return None
+        digest = digest_of(content)
+        if self._known.get(name) == digest:
+            self.unchanged.add(name)
+            return None
+        text = content.decode("utf-8-sig", errors="replace")
+        return Document(name, digest, read_page(text, path.stem))
