@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from global_chat.render.plain import Plain
+from global_chat.render.renderers import Plain
 
 from global_chat.contract.response import Response
 from global_chat.model.seam import Message, ModelRequest
