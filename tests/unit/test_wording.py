@@ -19,7 +19,6 @@ from global_chat.contract.events import (
     TurnStarted,
 )
 from global_chat.contract.names import Usage
-from global_chat.contract.names import Usage
 from global_chat.contract.response import Response, ResponseMeta
 from global_chat.render.text import counted, diff_lines
 from global_chat.render.wording import LONGEST_INPUT, Closing, LogLines, dollars, duration, tokens
