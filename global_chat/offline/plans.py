@@ -1,0 +1,96 @@
+"""What a request comes to: a patch of the structure and replacements in code, all or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from global_chat.workflow.document import Workflow
+from global_chat.workflow.patch import Fields, Patch
+
+#: (key of the step, start, end, new text): places are those of the code before the turn.
+Replacement = tuple[str, int, int, str]
+Parts = dict[str, dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A change that is fully worked out. Plans that do the same are equal.
+
+    `wish` says it as a request would, with the names of this workflow.
+    """
+
+    wish: str
+    patch: Patch = field(default_factory=Patch)
+    code: frozenset[Replacement] = frozenset()
+
+    @property
+    def _what(self) -> str:
+        parts = [self.patch.name, self.patch.jobs, self.patch.triggers, self.patch.edges]
+        rest = [sorted(self.patch.remove), sorted(self.code)]
+        return json.dumps([parts, rest], sort_keys=True, default=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self._what == other._what
+
+    def __hash__(self) -> int:
+        return hash(self._what)
+
+    @property
+    def touched(self) -> set[str]:
+        """The steps that it changes or removes."""
+        gone = {key.removeprefix("jobs.") for key in self.patch.remove if key.startswith("jobs.")}
+        return {*self.patch.jobs, *gone, *(key for key, *_ in self.code)}
+
+
+def together(plans: Iterable[Plan]) -> Plan | None:
+    """All of them as one. None when two of them want different things of the same place."""
+    first, *rest = plans
+    return reduce(_both, rest, first)
+
+
+def _both(one: Plan | None, other: Plan) -> Plan | None:
+    if one is None:
+        return None
+    a, b = one.patch, other.patch
+    parts = [_merged(x, y) for x, y in ((a.jobs, b.jobs), (a.triggers, b.triggers), (a.edges, b.edges))]
+    removed = {key.partition(".")[2] for key in (*a.remove, *b.remove) if key.startswith("jobs.")}
+    clash = (
+        None in parts
+        or (a.name and b.name and a.name != b.name)
+        or _overlap(one.code | other.code)
+        or removed & {*a.jobs, *b.jobs, *(key for key, *_ in one.code | other.code)}
+    )
+    if clash:
+        return None
+    jobs, triggers, edges = (part or {} for part in parts)
+    remove = tuple(dict.fromkeys((*a.remove, *b.remove)))
+    patch = Patch(a.name or b.name, jobs, triggers, edges, remove)
+    return Plan(f"{one.wish} and {other.wish}", patch, one.code | other.code)
+
+
+def _merged(one: Mapping[str, Fields], other: Mapping[str, Fields]) -> dict[str, Fields] | None:
+    merged: dict[str, Fields] = dict(one)
+    for key, fields in other.items():
+        before = merged.get(key, {})
+        if any(name in before and before[name] != value for name, value in fields.items()):
+            return None
+        merged[key] = {**before, **fields}
+    return merged
+
+
+def _overlap(code: Iterable[Replacement]) -> bool:
+    ordered = sorted(code)
+    return any(a[0] == b[0] and a[2] > b[1] for a, b in zip(ordered, ordered[1:], strict=False))
+
+
+def codes_after(workflow: Workflow, code: Iterable[Replacement]) -> dict[str, str]:
+    """The new code of each step that is edited, by key."""
+    steps = {step.key: step for step in workflow.steps}
+    texts: dict[str, str] = {}
+    for key, start, end, new in sorted(code, reverse=True):
+        text = texts.get(key, steps[key].code or "")
+        texts[key] = text[:start] + new + text[end:]
+    return texts

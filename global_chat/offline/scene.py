@@ -1,0 +1,176 @@
+"""What a request can be about: the parts of one workflow, found by name or by description.
+
+A name is matched whatever its case, accents and separators are, and in no other way. A description
+(`the email step`) picks out the steps that have all of its words. Both may pick out several steps:
+whoever asks gets all of them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from global_chat.knowledge.specifier import newest, parse_specifier
+from global_chat.workflow.parts import Edge, Step, Trigger
+
+from .javascript import Code
+
+_WORD = re.compile(r"[^\W_]+")
+_ENDINGS = re.compile(r"(?:ations?|ions?|ings?|ers?|ed|es|s|e)$")
+_NOT_FOR_KEYS = re.compile(r"[^\w-]+")
+
+
+def plain(text: str) -> str:
+    """The text without accents and in lower case; only for comparing."""
+    return "".join(map(bare, unicodedata.normalize("NFC", text))).casefold()
+
+
+def bare(character: str) -> str:
+    """The character without its accents."""
+    return unicodedata.normalize("NFKD", character)[:1] if ord(character) > 127 else character
+
+
+def words(text: str | None) -> list[str]:
+    """The words of a name, accents and case aside; humps of camelCase are words of their own."""
+    humps = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text or "")
+    return _WORD.findall(plain(humps))
+
+
+def stem(word: str) -> str:
+    """The word without its grammatical ending: `sending` and `sends` are `send`."""
+    short = _ENDINGS.sub("", word)
+    return short if len(short) > 2 else word
+
+
+def system_of(adaptor: str | None) -> str:
+    """The short name of an adaptor: `@openfn/language-http@7.3.2` is `http`."""
+    found = parse_specifier(adaptor)
+    return found.name if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known besides the document: the step on the page, and the adaptors that exist."""
+
+    open_step: str | None = None
+    adaptors: Mapping[str, Collection[str]] | None = None
+
+
+class Scene:
+    """One workflow's parts, indexed for the words of a request."""
+
+    def __init__(
+        self,
+        name: str | None,
+        steps: Sequence[Step],
+        triggers: Sequence[Trigger],
+        edges: Sequence[Edge],
+        around: Surroundings | None = None,
+    ) -> None:
+        around = around or Surroundings()
+        self.name = name or ""
+        self.steps, self.triggers, self.edges = tuple(steps), tuple(triggers), tuple(edges)
+        self.by_key = {step.key: step for step in self.steps}
+        self.open_step = self.by_key.get(around.open_step or "")
+        self.adaptors = dict(around.adaptors or {})
+        self._code: dict[str, Code] = {}
+
+    @cached_property
+    def systems(self) -> dict[str, str]:
+        """Package names by short adaptor name, of the catalogue and of the document."""
+        packages = {*self.adaptors, *filter(None, map(_package, self.steps))}
+        return {system_of(package): package for package in sorted(packages)}
+
+    def named(self, text: str) -> tuple[Step, ...]:
+        """The steps of this key or name."""
+        wanted = words(text)
+        exact = tuple(s for s in self.steps if text in (s.key, s.name))
+        return exact or tuple(
+            s for s in self.steps if wanted and wanted in (words(s.key), words(s.name))
+        )
+
+    def described(self, told: str) -> tuple[Step, ...]:
+        """The steps that have every word of a description in their name, key or adaptor."""
+        wanted = [stem(word) for word in words(told)]
+        joined = {stem("".join(words(told)))}
+        return tuple(
+            step
+            for step in self.steps
+            if wanted and (self._stems(step).issuperset(wanted) or self._stems(step) & joined)
+        )
+
+    def _stems(self, step: Step) -> set[str]:
+        return {stem(w) for w in (*words(step.name), *words(step.key), *_system_words(step))}
+
+    def into(self, key: str) -> tuple[Edge, ...]:
+        """The paths that lead to a step."""
+        return tuple(edge for edge in self.edges if edge.target == key)
+
+    def out_of(self, key: str) -> tuple[Edge, ...]:
+        """The paths that leave a step."""
+        return tuple(edge for edge in self.edges if edge.source_step == key)
+
+    def between(self, source: str, target: str) -> tuple[Edge, ...]:
+        """The paths from one step to another."""
+        return tuple(edge for edge in self.out_of(source) if edge.target == target)
+
+    def title(self, key: str | None) -> str:
+        """What a person calls a step."""
+        step = self.by_key.get(key or "")
+        return step.name if step else key or "?"
+
+    def path_title(self, edge: Edge) -> str:
+        """`Fetch → Load`."""
+        return f"{self.title(edge.source_step or edge.source_trigger)} → {self.title(edge.target)}"
+
+    def code(self, key: str) -> Code:
+        """The parsed code of a step."""
+        if key not in self._code:
+            self._code[key] = Code(self.by_key[key].code or "")
+        return self._code[key]
+
+    @property
+    def coded(self) -> Iterator[Step]:
+        """The steps whose code stands in the document."""
+        return (step for step in self.steps if step.has_code)
+
+    def specifier(self, system: str, version: str | None = None) -> str | None:
+        """How an adaptor is written: in the version given, else the one in use here, else newest.
+
+        None when no adaptor has this name or nothing is known of its versions.
+        """
+        package = self.systems.get(system)
+        if package is None:
+            return None
+        used = (s.adaptor or "" for s in self.steps if _package(s) == package)
+        version = version or next((a.removeprefix(package + "@") for a in used), None)
+        version = version or newest(self.adaptors.get(package, ()))
+        return f"{package}@{version}" if version else None
+
+    def new_key(self, name: str, taken: Iterable[str] = ()) -> str:
+        """A key for a new step, in the manner of its neighbours."""
+        key = _NOT_FOR_KEYS.sub("-", name).strip("-")
+        if self.steps and all(s.key == s.key.lower() for s in self.steps):
+            key = key.lower()
+        used = {*self.by_key, *taken}
+        numbered = (f"{key}-{number}" for number in range(2, len(used) + 3))
+        return key if key not in used else next(k for k in numbered if k not in used)
+
+
+def _package(step: Step) -> str | None:
+    found = parse_specifier(step.adaptor)
+    return found.package if found else None
+
+
+def _system_words(step: Step) -> list[str]:
+    return [*words(system_of(step.adaptor).replace("-", " ")), system_of(step.adaptor)]
+
+
+def pattern(names: Iterable[str]) -> str:
+    """A regular expression for names, longest first, whatever separates their words."""
+    spelled = {tuple(words(name)) for name in names} - {()}
+    ordered = sorted(spelled, key=lambda parts: -len("".join(parts)))
+    return "|".join(r"[^\w\n]?[\s_]?".join(map(re.escape, parts)) for parts in ordered)

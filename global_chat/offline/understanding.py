@@ -1,0 +1,101 @@
+"""What a request is understood as: changes, a question, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from global_chat.workflow.parts import Step
+
+from . import coding, phrases, structure
+from .plans import Plan, together
+from .reading import LANGUAGES, language_of, read
+from .scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One reading of a request. `plan` is None when it only says what not to do."""
+
+    plan: Plan | None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """What is not to be done."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is to stay: these steps, or with `all` every part that there is."""
+
+    steps: frozenset[str] = frozenset()
+    all: bool = False
+
+
+def denial(_: Scene, plan: Plan) -> Iterable[Denied]:
+    yield Denied(plan)
+
+
+def kept_step(_: Scene, step: Step) -> Iterable[Kept]:
+    yield Kept(frozenset({step.key}))
+
+
+def kept_steps(_: Scene, steps: frozenset[str]) -> Iterable[Kept]:
+    yield Kept(steps)
+
+
+def keep(_: Scene, *kept: Kept) -> Iterable[Kept]:
+    yield kept[0] if kept else Kept()
+
+
+def keep_all(_: Scene, kept: Kept) -> Iterable[Kept]:
+    yield kept if kept.steps else Kept(all=True)
+
+
+def request(_: Scene, *parts: Any) -> Iterator[Wish]:
+    """All that is wanted, as one change; nothing when it contradicts itself."""
+    plans = [part for part in parts if isinstance(part, Plan)]
+    denied = [part.plan for part in parts if isinstance(part, Denied)]
+    kept = [part for part in parts if isinstance(part, Kept)]
+    if not plans:
+        if denied:
+            yield Wish(None)
+        return
+    plan = together(plans)
+    if plan is None or any(other in (plan, *plans) for other in denied):
+        return
+    if plan.patch.remove and any(part.all for part in kept):
+        return
+    if not any(plan.touched & part.steps for part in kept):
+        yield Wish(plan)
+
+
+def start(_: Scene, found: Any) -> Iterable[Any]:
+    yield found
+
+
+MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
+    **phrases.MEANINGS,
+    **structure.COMMANDS,
+    **coding.COMMANDS,
+    **{f.__name__: f for f in (denial, kept_step, kept_steps, keep, keep_all, request, start)},
+    "kept_rest": lambda *_: [Kept()],
+    "aside": lambda *_: [None],
+    "reason": lambda *_: [None],
+    "except_part": lambda *_: [None],
+    "clause": lambda _, *parts: [parts[0]],
+}
+
+
+def understand(text: str, scene: Scene) -> list[Any]:
+    """Every meaning of a request: several when it is ambiguous, none when it is not understood."""
+    likely = language_of(text, scene)
+    for language in dict.fromkeys((likely, LANGUAGES[0])):
+        found = read(text, scene, language, MEANINGS)
+        if found:
+            return found
+    return []
