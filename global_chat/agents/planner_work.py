@@ -135,9 +135,7 @@ class PlannerWork:
             workflow_chat.StructureTask(
                 workflow=self.workflow,
                 content=call.message,
-                request=f"{self._request}\n{call.message}",
                 mode="subagent",
-                focus=self._focus,
                 evidence=select(self._evidence, call.attachments),
             ),
         )

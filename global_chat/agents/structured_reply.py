@@ -1,7 +1,7 @@
-"""The workflow agent's reply, read while it streams: `{handover?, yaml, text}`.
+"""The workflow agent's reply, read while it streams: `{handover?, remove, yaml, text}`.
 
 The fields come in that order, so by the time `text` arrives it is known whether the request is
-handed over and whether the YAML can be used: only then may the text be shown.
+handed over and whether the change can be made: only then may the text be shown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ _FENCED_YAML = re.compile(r"```ya?ml[ \t]*\n(?P<yaml>.*)^```", re.DOTALL | re.MU
 
 def schema(mode: Mode) -> dict[str, Any]:
     """The reply's JSON schema. `handover` comes first, and exists in subagent mode only."""
-    properties: dict[str, Any] = {"yaml": _NULLABLE, "text": {"type": "string"}}
+    properties: dict[str, Any] = {
+        "remove": {"type": "array", "items": {"type": "string"}},
+        "yaml": _NULLABLE,
+        "text": {"type": "string"},
+    }
     if mode == "subagent":
         properties = {"handover": _NULLABLE, **properties}
     return {
@@ -36,6 +40,11 @@ def schema(mode: Mode) -> dict[str, Any]:
     }
 
 
+def _as_list(given: Any) -> Any:
+    """What a server that does not enforce the schema may write: nothing, or one key alone."""
+    return [given] if isinstance(given, str) else given or []
+
+
 class StructureReply(BaseModel):
     """A complete reply."""
 
@@ -43,6 +52,7 @@ class StructureReply(BaseModel):
 
     # A server that does not enforce the schema may write `false`, as `StreamedText` reads it too.
     handover: Annotated[str | None, BeforeValidator(lambda given: given or None)] = None
+    remove: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     yaml: str | None = None
     text: Annotated[str, BeforeValidator(lambda text: "" if text is None else text)] = ""
 
@@ -74,10 +84,10 @@ def read_reply(text: str) -> StructureReply:
 class StreamedText:
     """A listener that shows `text` as it arrives, once nothing can withdraw it any more.
 
-    `accept` is given the complete `yaml` (or None) and says whether the reply can stand.
+    `accept` is given the reply so far, its `text` aside, and says whether it can stand.
     """
 
-    def __init__(self, visible: VisibleText, mode: Mode, accept: Callable[[str | None], bool]):
+    def __init__(self, visible: VisibleText, mode: Mode, accept: Callable[[StructureReply], bool]):
         self._visible = visible
         self._before_text = {"handover", "yaml"} if mode == "subagent" else {"yaml"}
         self._accept = accept
@@ -112,13 +122,15 @@ class StreamedText:
     def _show(self, fields: dict[str, Any]) -> None:
         if self._open is None:
             earlier = set(list(fields)[: list(fields).index("text")])
-            if not self._before_text <= earlier:
+            if not self._before_text <= earlier or "remove" in set(fields) - earlier:
                 self._open = False  # an unusual order: the whole is read at the end
                 return
-            handed_over = bool(str(fields.get("handover") or "").strip())
-            yaml = fields["yaml"]
-            readable = yaml is None or isinstance(yaml, str)
-            self._open = not handed_over and readable and self._accept(yaml)
+            try:
+                reply = StructureReply.model_validate(fields)
+            except ValidationError:
+                self._open = False
+                return
+            self._open = reply.goal is None and self._accept(reply)
         if self._open:
             # Without the blanks around it, like the answer that `finish` will be given.
             text = fields["text"].strip()

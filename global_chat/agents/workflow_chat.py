@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from global_chat.contract.attachments import Attachment, render
@@ -17,7 +17,9 @@ from global_chat.prompts.compose import (
     workflow_system,
 )
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.merging.merge import Merge, ReplyRejected
+from global_chat.workflow.patch import PatchRejected
+from global_chat.workflow.patching.apply import Patched
+from global_chat.workflow.patching.reply import read_patch
 
 from .asking import AgentContext, as_message, ask
 from .conversation import messages
@@ -28,17 +30,14 @@ from .visible import VisibleText
 
 @dataclass(frozen=True, slots=True)
 class StructureTask:
-    """What the workflow agent is asked. `request` is the text that removals are judged by, `focus`
-    the key of the step that is open on `page`."""
+    """What the workflow agent is asked."""
 
     workflow: Workflow
     content: str
-    request: str
     mode: Mode
     history: Sequence[HistoryEntry] = ()
     evidence: Sequence[Attachment] = ()
     page: str | None = None
-    focus: str | None = None
     errors: str = ""
     read_only: bool = False
 
@@ -46,7 +45,7 @@ class StructureTask:
 async def answer(
     context: AgentContext, task: StructureTask, show: Emit | None = None
 ) -> StructureAnswer | Handover:
-    """Ask the workflow agent; a reply that cannot be merged gets one round with the problems.
+    """Ask the workflow agent; a change that cannot be made gets one round with the problems.
 
     `show` is where visible text goes; None inside the planner, which speaks for itself. Raises
     `InvalidOutput` when the second reply cannot be used either: the workflow is as it was.
@@ -54,9 +53,8 @@ async def answer(
     context.emit(AgentInvoked("workflow_agent"))
     context.emit(Status("Working on the workflow's structure"))
     request = _request(context, task)
-    problem = ""
     for last_try in (False, True):
-        attempt = _Attempt(task, confirmed=last_try)
+        attempt = _Attempt(task, context.knowledge.adaptor_versions(), last_try=last_try)
         visible = VisibleText(show or _nowhere)
         listener = StreamedText(visible, task.mode, attempt.accept)
         reply = await ask(context, request, listener)
@@ -64,7 +62,7 @@ async def answer(
             raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
         try:
             outcome = attempt.outcome(reply.text)
-        except ReplyRejected as rejected:
+        except PatchRejected as rejected:
             problem = "\n".join(f"- {p}" for p in rejected.problems)
         except InvalidOutput as error:
             if listener.shown:
@@ -82,60 +80,59 @@ async def answer(
         correction = Message("user", workflow_correction(problem))
         request = replace(request, messages=(*request.messages, as_message(reply), correction))
     raise InvalidOutput(
-        "The model's workflow could not be used, so the workflow is as it was. What was wrong:\n"
-        f"{problem}\nTry again, or say in more detail what should change."
+        "The change could not be made: the model's answer did not fit the workflow, twice. The "
+        "workflow is as it was. Try again, or name the steps and say what should happen to each."
     )
 
 
 class _Attempt:
-    """One reply against the document; the merge is tried once, however often it is asked for.
+    """One reply against the document; the change is tried once, however often it is asked for.
 
-    A merge that fails while the reply is still arriving is no failure of the call: it is kept, and
-    raised when the whole reply is judged.
+    One that fails while the reply is still arriving is no failure of the call: it is kept, and
+    raised when the whole reply is judged. On the last try an adaptor that the catalogue does not
+    know is only warned about: no catalogue holds everything.
     """
 
-    def __init__(self, task: StructureTask, *, confirmed: bool) -> None:
-        self._task, self._confirmed = task, confirmed
-        self._tried: dict[str, Merge | Exception] = {}
-        self._unchanged = Merge(task.workflow, (), ())
+    def __init__(
+        self, task: StructureTask, adaptors: Mapping[str, Collection[str]], *, last_try: bool
+    ) -> None:
+        self._task, self._adaptors, self._last_try = task, adaptors, last_try
+        self._tried: dict[tuple[str | None, tuple[str, ...]], Patched | Exception] = {}
 
-    def accept(self, yaml: str | None) -> bool:
-        """Whether a reply with this YAML will stand."""
-        return not isinstance(self._merge(yaml), Exception)
+    def accept(self, reply: StructureReply) -> bool:
+        """Whether a reply that says this will stand."""
+        return not isinstance(self._apply(reply), Exception)
 
     def outcome(self, text: str) -> StructureAnswer | Handover:
         reply = read_reply(text)
         if self._task.mode == "subagent" and reply.goal:
             return Handover(reply.goal)
-        merged = self._merge(reply.yaml)
-        if isinstance(merged, Exception):
-            raise merged
-        return StructureAnswer(
-            _spoken(reply, merged), merged.workflow, merged.changes, merged.warnings
-        )
+        done = self._apply(reply)
+        if isinstance(done, Exception):
+            raise done
+        return StructureAnswer(_spoken(reply, done), done.workflow, done.changes, done.warnings)
 
-    def _merge(self, yaml: str | None) -> Merge | Exception:
-        task = self._task
-        if task.read_only or yaml is None or not yaml.strip():
-            return self._unchanged
-        if yaml not in self._tried:
+    def _apply(self, reply: StructureReply) -> Patched | Exception:
+        workflow, change = self._task.workflow, (reply.yaml, reply.remove)
+        if self._task.read_only:
+            return Patched(workflow, (), ())
+        if change not in self._tried:
             try:
-                self._tried[yaml] = task.workflow.merge(
-                    yaml, request=task.request, focus=task.focus, confirmed=self._confirmed
+                self._tried[change] = workflow.apply(
+                    read_patch(*change, workflow),
+                    self._adaptors or None,
+                    unknown_adaptors=self._last_try,
                 )
             except Exception as refused:
-                self._tried[yaml] = refused
-        merged = self._tried[yaml]
-        if isinstance(merged, Merge) and merged.workflow.text == task.workflow.text:
-            return replace(merged, changes=())
-        return merged
+                self._tried[change] = refused
+        return self._tried[change]
 
 
-def _spoken(reply: StructureReply, merged: Merge) -> str:
+def _spoken(reply: StructureReply, done: Patched) -> str:
     if reply.text.strip():
         return reply.text.strip()
-    if merged.changes:
-        return "\n".join(f"- {change}" for change in merged.changes)
+    if done.changes:
+        return "\n".join(f"- {change}" for change in done.changes)
     raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
 
 

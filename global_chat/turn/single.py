@@ -67,7 +67,6 @@ async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit:
             workflow_chat.StructureTask(
                 workflow=workflow,
                 content=payload.content,
-                request=f"{payload.content}\n{errors}",
                 mode="production",
                 history=payload.turns,
                 errors=errors,

@@ -140,12 +140,10 @@ class _Turn:
         task = workflow_chat.StructureTask(
             workflow=self._workflow,
             content=self._payload.content,
-            request=_asked(self._history, self._payload.content),
             mode="subagent",
             history=self._history,
             evidence=self._evidence,
             page=self._payload.page,
-            focus=self._open_step.key if self._open_step else None,
         )
         answer = await workflow_chat.answer(self._context, task, show=self._context.emit)
         if isinstance(answer, Handover):

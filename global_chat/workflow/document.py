@@ -15,9 +15,10 @@ from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow import changes as changing
 from global_chat.workflow import drafting, finding
 from global_chat.workflow.checking import check as checking
-from global_chat.workflow.merging import merge as merging
 from global_chat.workflow.outline_lines import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
+from global_chat.workflow.patch import Patch
+from global_chat.workflow.patching import apply as patching
 from global_chat.workflow.reading.compose import compose
 from global_chat.workflow.reading.forms import Layout, check_number
 from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, resolve
@@ -83,6 +84,11 @@ class Workflow:
     def name(self) -> str | None:
         return self.layout.name if self.layout else None
 
+    @property
+    def start(self) -> str | None:
+        """The key of the step or trigger that the portability form's `start:` names."""
+        return self.layout.start if self.layout else None
+
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return tuple(p.part for p in self.layout.steps) if self.layout else ()
@@ -127,11 +133,15 @@ class Workflow:
         """
         return stitching.stitch(self, key, code)
 
-    def merge(
-        self, reply: str, *, request: str, focus: str | None = None, confirmed: bool = False
-    ) -> merging.Merge:
-        """Apply what `reply`, a model's whole workflow as YAML, does differently; see `merging`."""
-        return merging.merge(self, reply, request=request, focus=focus, confirmed=confirmed)
+    def apply(
+        self,
+        patch: Patch,
+        adaptors: abc.Mapping[str, abc.Collection[str]] | None = None,
+        *,
+        unknown_adaptors: bool = False,
+    ) -> patching.Patched:
+        """Carry out a change of structure; see `patching.apply`, which says what it raises."""
+        return patching.apply(self, patch, adaptors, unknown_adaptors=unknown_adaptors)
 
     def check(
         self, adaptors: abc.Mapping[str, abc.Collection[str]] | None = None

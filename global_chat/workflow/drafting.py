@@ -1,8 +1,8 @@
-"""The draft: the workflow as the workflow agent gets it and gives it back.
+"""The draft: the workflow as the workflow agent is shown it, and as its patches are written.
 
 It has the form that the app exports, whatever form the document has. Code and ids never travel: in
-their place stand texts that name their owner, so that whatever comes back can be told apart and is
-taken from the document itself.
+their place stand texts that name their owner. Nobody need send them back; one that comes back means
+that nothing changes there.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patch import Value
 from global_chat.workflow.reading import yaml_text
-from global_chat.workflow.reading.yaml_text import Data
 
 Kind = Literal["code", "job", "trigger", "edge"]
 
@@ -53,34 +53,38 @@ def draft(
     A part has an id only when it has one in the document. Keys that a model has no business with,
     such as credentials, are left out.
     """
-    whole: dict[str, Data] = {"name": name} if name else {}
-    whole["jobs"] = {step.key: _job(step) for step in steps}
-    whole["triggers"] = {trigger.key: _trigger(trigger) for trigger in triggers}
-    whole["edges"] = {edge.key: _edge(edge) for edge in edges}
+    whole: dict[str, Value] = {"name": name} if name else {}
+    whole["jobs"] = {
+        s.key: {**_id("job", s), **step_fields(s), "body": placeholder("code", s.key)}
+        for s in steps
+    }
+    whole["triggers"] = {t.key: {**_id("trigger", t), **trigger_fields(t)} for t in triggers}
+    whole["edges"] = {e.key: {**_id("edge", e), **edge_fields(e)} for e in edges}
     return "\n".join(yaml_text.block({k: v for k, v in whole.items() if v})) + "\n"
 
 
-def _job(step: Step) -> dict[str, Data]:
-    return _present(
-        id=placeholder("job", step.key) if step.id else None,
-        name=step.name,
-        adaptor=step.adaptor,
-        body=placeholder("code", step.key),
-    )
+def _id(kind: Kind, part: Step | Trigger | Edge) -> dict[str, Value]:
+    return {"id": placeholder(kind, part.key)} if part.id else {}
 
 
-def _trigger(trigger: Trigger) -> dict[str, Data]:
+def step_fields(step: Step) -> dict[str, Value]:
+    """What a patch may change of a step, in the order in which the app writes it."""
+    return _present(name=step.name, adaptor=step.adaptor)
+
+
+def trigger_fields(trigger: Trigger) -> dict[str, Value]:
+    """What a patch may change of a trigger: every setting of it."""
     return _present(
-        id=placeholder("trigger", trigger.key) if trigger.id else None,
         type=trigger.type,
         cron_expression=trigger.cron_expression,
+        **trigger.settings,
         enabled=trigger.enabled,
     )
 
 
-def _edge(edge: Edge) -> dict[str, Data]:
+def edge_fields(edge: Edge) -> dict[str, Value]:
+    """What a patch may change of a path."""
     return _present(
-        id=placeholder("edge", edge.key) if edge.id else None,
         source_trigger=edge.source_trigger,
         source_job=edge.source_step,
         target_job=edge.target,
@@ -91,5 +95,5 @@ def _edge(edge: Edge) -> dict[str, Data]:
     )
 
 
-def _present(**values: str | bool | None) -> dict[str, Data]:
+def _present(**values: Value) -> dict[str, Value]:
     return {key: value for key, value in values.items() if value is not None}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Literal
+
+from global_chat.workflow.patch import Value
 
 Severity = Literal["error", "warning"]
 
@@ -35,7 +38,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts a workflow. `type` is webhook, cron or kafka in a valid document."""
+    """What starts a workflow. `type` is webhook, cron or kafka in a valid document.
+
+    `settings` holds what else the app keeps for it, each under its name in the app's export
+    whatever form the document has: `webhook_reply`, `webhook_response_config`, `custom_path`,
+    `cron_cursor_job` (the key of a step) and `kafka_configuration`. Secrets are left out.
+    """
 
     key: str
     type: str | None = None
@@ -43,6 +51,7 @@ class Trigger:
     cron_expression: str | None = None
     id: str | None = None
     line: int = 0
+    settings: Mapping[str, Value] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 #: A value of a YAML document, without its style.
-Value: TypeAlias = "str | bool | int | float | None | list[Value] | dict[str, Value]"
+Value: TypeAlias = "str | bool | int | float | list[Value] | dict[str, Value] | None"
 
 #: New values of one part by field, in the words of the app's export (`source_job`, `target_job`,
 #: `condition_type` …) whatever form the document has. None takes a field away.

@@ -7,6 +7,10 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
 _SPEC = re.compile(r"(?P<name>@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*)(?:@(?P<version>[^\s@]+))?")
+_SHORT = re.compile(
+    r"(?:(?P<scoped>@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*)|(?:language-)?(?P<short>[A-Za-z0-9][\w.-]*))"
+    r"(?:@(?P<version>[^\s@]+))?"
+)
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:[-+].*)?")
 #: Versions that name a moving target.
 _TAGS = frozenset({"latest", "next", "local"})
@@ -37,6 +41,20 @@ def adaptor_problem(
         return None
     message = f"The adaptor {name} has no version {version}."
     return "adaptor-version", message, f"The newest known is {_newest(known, name)}."
+
+
+def full_specifier(given: str, known: Mapping[str, Collection[str]] | None) -> str:
+    """`given` as the app writes it: `http@7.3.2` and `http` become `@openfn/language-http@7.3.2`.
+
+    A version that is missing is the newest known one, else `latest`. What is no adaptor at all
+    stays as it is.
+    """
+    spec = _SHORT.fullmatch(given.strip())
+    if spec is None:
+        return given.strip()
+    name = spec["scoped"] or f"@openfn/language-{spec['short'].lower()}"
+    newest = _newest(known, name) if known and known.get(name) else "latest"
+    return f"{name}@{spec['version'] or newest}"
 
 
 _LIKE_THIS = "Adaptors are written like @openfn/language-http@latest."

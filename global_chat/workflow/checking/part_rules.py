@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -10,13 +11,14 @@ from cronsim import CronSim, CronSimError
 
 from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
-from global_chat.workflow.merging.part_writing import text_of_key
 from global_chat.workflow.parts import Problem, Trigger
+from global_chat.workflow.patching.part_writing import text_of_key
 from global_chat.workflow.reading.forms import Placed
 from global_chat.workflow.reading.nodes import Mapping, bool_of, find, value_of
 
 #: The app's limit for the name of a step, in characters.
 MAX_NAME = 100
+_NAME = re.compile(r"[a-zA-Z0-9_\- ]+")
 TRIGGER_TYPES = ("webhook", "cron", "kafka")
 
 
@@ -114,3 +116,17 @@ def _booleans(places: Places, placed: Placed[Any], mapping: Mapping) -> Iterator
             message = f"`{key}` must be true or false, without quotes."
             offset = entry.value.start if entry else placed.node.start
             yield places.at("error", "boolean", message, offset)
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with a step's name, as a sentence; None when the app takes it."""
+    if not name.strip():
+        return "A step needs a name."
+    if len(name) > MAX_NAME:
+        return f"The name `{name[:40]}…` has {len(name)} characters; the app takes {MAX_NAME}."
+    if not _NAME.fullmatch(name):
+        return (
+            f"The name `{name}` has characters that the app does not take: only letters a to z "
+            "without accents, digits, blanks, `-` and `_`."
+        )
+    return None

@@ -57,7 +57,7 @@ class Placed(Generic[P]):
 class Layout:
     """One workflow of a text. `root` is the mapping that holds `jobs:` or `steps:`; `entry` is its
     entry in a project's mapping of workflows, `key` what names it there. `body_key` is the key
-    that holds a step's code."""
+    that holds a step's code. `start` is the key of the step or trigger that `start:` names."""
 
     form: Literal["jobs", "steps"]
     root: Mapping
@@ -68,6 +68,7 @@ class Layout:
     edges: tuple[Placed[Edge], ...]
     key: str | None = None
     entry: Entry | None = None
+    start: str | None = None
 
     @property
     def body_key(self) -> str:

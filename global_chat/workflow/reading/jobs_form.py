@@ -13,6 +13,7 @@ from global_chat.workflow.reading.forms import (
 )
 from global_chat.workflow.reading.nodes import Entry, Mapping, bool_of, resolve, text_of, value_of
 from global_chat.workflow.reading.source import Source
+from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
 
 KEYS = ("jobs", "triggers", "edges")
 
@@ -21,13 +22,15 @@ def read(
     source: Source, root: Mapping, key: str | None = None, entry: Entry | None = None
 ) -> Layout:
     """The workflow that `root` holds. Raises InvalidWorkflow where a part has the wrong shape."""
+    steps = [_step(source, *pair) for pair in _parts(source, root, "jobs")]
+    triggers = [_trigger(source, *pair) for pair in _parts(source, root, "triggers")]
     return Layout(
         form="jobs",
         root=root,
         name=text_of(root, "name"),
         id=text_of(root, "id"),
-        steps=tuple(_step(source, *pair) for pair in _parts(source, root, "jobs")),
-        triggers=tuple(_trigger(source, *pair) for pair in _parts(source, root, "triggers")),
+        steps=tuple(steps),
+        triggers=with_cursors(triggers, steps),
         edges=tuple(_edge(source, *pair) for pair in _parts(source, root, "edges")),
         key=key,
         entry=entry,
@@ -72,6 +75,7 @@ def _trigger(source: Source, holder: Mapping, entry: Entry) -> Placed[Trigger]:
             cron_expression=text_of(value, "cron_expression"),
             id=text_of(value, "id"),
             line=trigger.line,
+            settings=trigger_settings(value),
         )
     return Placed(trigger, entry.value, entry, holder)
 

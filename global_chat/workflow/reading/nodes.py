@@ -11,17 +11,30 @@ An alias is a node of its own that points at its target; `resolve` follows it. M
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from global_chat.contract.errors import InvalidWorkflow
+from global_chat.workflow.patch import Value
 
 #: More merged mappings than this behind one step are an attack, not a shared setting.
 MAX_MERGES = 50
+#: What one setting may hold: aliases can make millions of values out of a short text, or none that
+#: ends.
+MAX_VALUES = 10_000
+MAX_VALUE_DEPTH = 50
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
+#: The numbers of YAML 1.2's core schema. Python reads integers of some 4,000 digits at most, and
+#: nothing that a workflow sets has more than a few.
+_WHOLE = re.compile(r"[-+]?[0-9]{1,300}")
+_OTHER_BASE = re.compile(r"0o[0-7]{1,300}|0x[0-9a-fA-F]{1,300}")
+_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
 
 
 @dataclass(slots=True, eq=False)
@@ -130,6 +143,19 @@ def lineage(mapping: Mapping) -> Iterator[Mapping]:
                 waiting.append(merged.value)
 
 
+def entries_of(mapping: Mapping) -> dict[str, Entry]:
+    """Every key with the entry that decides it, merged ones included, in order.
+
+    Raises as `lineage` does.
+    """
+    found: dict[str, Entry] = {}
+    for each in lineage(mapping):
+        for key, entry in each.own.items():
+            if entry is not merge_entry(each):
+                found.setdefault(key, entry)
+    return found
+
+
 def find(mapping: Mapping, key: str) -> Entry | None:
     """The entry that decides `key`, the mapping's own before merged ones."""
     own = mapping.own.get(key)
@@ -157,3 +183,41 @@ def bool_of(mapping: Mapping, key: str) -> bool | None:
     if not isinstance(value, Scalar) or value.style:
         return None
     return True if value.text in _TRUE else False if value.text in _FALSE else None
+
+
+def data_of(node: Node) -> Value:
+    """The value as YAML 1.2's core schema has it: plain `true`, `201`, `1.5` and null are what they
+    look like, everything quoted or tagged is text. Aliases and merge keys are followed.
+
+    Raises InvalidWorkflow when that makes more than `MAX_VALUES`, or never ends.
+    """
+    return _data(node, 0, [MAX_VALUES])
+
+
+def _data(node: Node, depth: int, left: list[int]) -> Value:
+    left[0] -= 1
+    if left[0] < 0 or depth > MAX_VALUE_DEPTH:
+        raise InvalidWorkflow("A setting holds too many values, or holds itself by an alias.")
+    content = resolve(node)
+    if isinstance(content, Mapping):
+        entries = entries_of(content).items()
+        return {key: _data(entry.value, depth + 1, left) for key, entry in entries}
+    if isinstance(content, Sequence):
+        return [_data(item, depth + 1, left) for item in content.items]
+    return content.text if content.style or content.tag else _plain(content.text)
+
+
+def _plain(text: str) -> Value:
+    if text in _NULLS:
+        return None
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _OTHER_BASE.fullmatch(text):
+        return int(text, 0)
+    if _DECIMAL.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    if _INFINITE.fullmatch(text):
+        return -math.inf if text[0] == "-" else math.inf
+    return text

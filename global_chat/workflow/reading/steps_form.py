@@ -30,6 +30,7 @@ from global_chat.workflow.reading.nodes import (
 )
 from global_chat.workflow.reading.source import Source
 from global_chat.workflow.reading.syntax_errors import refusal
+from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
 
 KEYS = ("steps",)
 
@@ -82,10 +83,11 @@ def read(
         name=text_of(root, "name"),
         id=_uuid(root) or text_of(root, "id"),
         steps=tuple(steps),
-        triggers=tuple(triggers),
+        triggers=with_cursors(triggers, steps),
         edges=tuple(edges),
         key=key,
         entry=entry,
+        start=text_of(root, "start"),
     )
 
 
@@ -153,7 +155,15 @@ def _trigger(key: str, mapping: Mapping, line: int) -> Trigger:
     if extra:
         enabled = bool_of(extra, "enabled") if enabled is None else enabled
         cron = text_of(extra, "cron") or text_of(extra, "cron_expression") or cron
-    return Trigger(key, text_of(mapping, "type"), enabled, cron, _uuid(mapping), line)
+    return Trigger(
+        key=key,
+        type=text_of(mapping, "type"),
+        enabled=enabled,
+        cron_expression=cron,
+        id=_uuid(mapping),
+        line=line,
+        settings=trigger_settings(mapping),
+    )
 
 
 def _edges(source: Source, key: str, mapping: Mapping, is_trigger: bool) -> Iterator[Placed[Edge]]:

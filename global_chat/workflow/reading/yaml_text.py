@@ -5,12 +5,17 @@ Whatever is written reads back as the same value in YAML 1.1 and 1.2 alike.
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import yaml
 
-Data: TypeAlias = "str | bool | dict[str, Data] | list[Data]"
+from global_chat.workflow.patch import Value
+
+Data: TypeAlias = Value
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 #: Numbers of either version of YAML, dates and times: text that looks like one is quoted.
@@ -82,7 +87,7 @@ def literal(text: str, indent: str) -> list[str] | None:
     return [header, *(indent + line if line else "" for line in lines)]
 
 
-def block(data: dict[str, Data], quote: str = "'", step: int = 2) -> list[str]:
+def block(data: Mapping[str, Data], quote: str = "'", step: int = 2) -> list[str]:
     """The lines of a block mapping, not indented. `quote` is for text that cannot be plain."""
     lines: list[str] = []
     for name, value in data.items():
@@ -112,12 +117,16 @@ def _item(item: dict[str, Data], quote: str, step: int) -> list[str]:
     return [f"{pad}- {first}", *(f"{pad}  {line}" if line else "" for line in rest)]
 
 
-def inline(value: str | bool, quote: str = "'", *, in_flow: bool = False) -> str:
-    """A boolean, or text that is quoted only where it has to be, then with `quote`."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    plain = scalar(value, flow=in_flow)
-    return plain if plain == value else scalar(value, quote, flow=in_flow)
+def inline(
+    value: str | bool | int | float | None, quote: str = "'", *, in_flow: bool = False
+) -> str:
+    """One value, or text that is quoted only where it has to be, then with `quote`."""
+    if isinstance(value, str):
+        plain = scalar(value, flow=in_flow)
+        return plain if plain == value else scalar(value, quote, flow=in_flow)
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    return json.dumps(value)
 
 
 def flow(data: Data, quote: str = "'") -> str:

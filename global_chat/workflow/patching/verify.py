@@ -1,7 +1,7 @@
-"""Checks a merged document against its plan before anybody gets it.
+"""Compares a patched document with its plan before anybody gets it.
 
-What was asked for must be there, and everything else must say what it said. A difference is a
-fault of ours: nothing is handed out then.
+What was planned must be there, and everything else must say what it said. A difference is a bug in
+this program: nothing is handed out then.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from global_chat.workflow.merging.plan import Plan, Planned
 from global_chat.workflow.parts import Edge
+from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, Sequence, resolve
+from global_chat.workflow.reading.trigger_settings import SETTING_KEYS
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -23,17 +24,18 @@ _PLANNED_KEYS = frozenset(
     {
         *("id", "name", "adaptor", "adaptors", "type", "cron_expression", "enabled"),
         *("source_trigger", "source_job", "target_job", "condition_type"),
-        *("condition_expression", "condition_label", "next", "cron_cursor_job", "cron_cursor"),
+        *("condition_expression", "condition_label", "next"),
         *("openfn", "condition", "expression", "label", "disabled"),
+        *SETTING_KEYS,
     }
 )
-_PLANNED_EXTRA = frozenset({"uuid", "cron", "cron_expression", "enabled", "cron_cursor"})
+_PLANNED_EXTRA = frozenset({"uuid", "cron", "cron_expression", "enabled", *SETTING_KEYS})
 _NOTHING = Mapping(0, 0, False)
 _PLANNED_SECTIONS = frozenset({"jobs", "triggers", "edges", "steps", "name", "start"})
 
 
 def differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
-    """In what `after` is not what `plan` makes of `before`; none when all is well."""
+    """Differences between `after` and the planned result; empty when there are none."""
     old, new = before.layout, after.layout
     if new is None:
         return ["there is no workflow"]
@@ -44,6 +46,8 @@ def differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
     ]
     if new.name != (plan.name if plan.name is not None else old and old.name):
         found.append("the name of the workflow")
+    if old and new.start != plan.start:
+        found.append("`start`")
     if old:
         found += _disturbed(before, after, old, new, plan)
     return found

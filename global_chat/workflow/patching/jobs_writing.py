@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.part_writing import put, write_section
-from global_chat.workflow.merging.plan import Plan, Planned
+from collections.abc import Mapping
+
+from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.part_writing import put, write_section
+from global_chat.workflow.patching.planned import Plan
+from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import text_of
 from global_chat.workflow.reading.yaml_text import Data
 
 _SECTIONS = ("name", "jobs", "triggers", "edges")
 _STEP = ("id", "name", "adaptor", "credential", "body")
-_TRIGGER = ("id", "type", "cron_expression", "enabled")
+_TRIGGER = ("id", "type", "custom_path", "cron_expression", *SETTINGS, "enabled")
 _EDGE = (
     "id",
     "source_trigger",
@@ -23,13 +27,12 @@ _EDGE = (
     "condition_expression",
     "enabled",
 )
-#: Keys of a trigger whose value is the key of a step.
-_REFERENCES = ("cron_cursor_job", "cron_cursor")
 
 
 def write(edits: NodeEdits, layout: Layout, plan: Plan) -> None:
     """Collect in `edits` what turns the workflow of `layout` into that of `plan`."""
     steps = {id(p.part): p for p in layout.steps}
+    ids = {step.new.key: step.new.id for step in plan.steps}
     triggers = {id(p.part): p for p in layout.triggers}
     edges = {id(p.part): p for p in layout.edges}
     for step in plan.steps:
@@ -37,7 +40,7 @@ def write(edits: NodeEdits, layout: Layout, plan: Plan) -> None:
             _write_step(edits, steps[id(step.old)], step.new)
     for trigger in plan.triggers:
         if trigger.old:
-            _write_trigger(edits, triggers[id(trigger.old)], trigger.new, plan.steps)
+            _write_trigger(edits, triggers[id(trigger.old)], trigger.new, ids)
     for edge in plan.edges:
         if edge.old:
             _write_edge(edits, edges[id(edge.old)], edge.new)
@@ -51,7 +54,7 @@ def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step) -> None:
     old = placed.part
     _write_key(edits, placed, new.key)
     named = placed.mapping is not None and text_of(placed.mapping, "name") is not None
-    values: dict[str, str | bool | None] = {}
+    values: dict[str, Data] = {}
     if new.name != (old.name if named else new.key):
         values["name"] = new.name
     if new.adaptor != old.adaptor:
@@ -60,7 +63,7 @@ def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step) -> None:
 
 
 def _write_trigger(
-    edits: NodeEdits, placed: Placed[Trigger], new: Trigger, steps: tuple[Planned[Step], ...]
+    edits: NodeEdits, placed: Placed[Trigger], new: Trigger, ids: Mapping[str, str | None]
 ) -> None:
     old = placed.part
     _write_key(edits, placed, new.key)
@@ -69,12 +72,10 @@ def _write_trigger(
         cron_expression=(old.cron_expression, new.cron_expression),
         enabled=(old.enabled, new.enabled),
     )
-    moved = {plan.old.key: plan.new.key for plan in steps if plan.old and plan.changes}
-    for name in _REFERENCES:
-        reference = moved.get(text_of(placed.mapping, name) or "") if placed.mapping else None
-        if reference:
-            values[name] = reference
-    put(edits, placed.holder, placed.entry, placed.node, values, (*_TRIGGER, *_REFERENCES))
+    if placed.mapping and text_of(placed.mapping, "name") == old.key != new.key:
+        values["name"] = new.key
+    values |= changed_settings(placed.mapping, old, new, ids, spelled=dict).own
+    put(edits, placed.holder, placed.entry, placed.node, values, _TRIGGER)
 
 
 def _write_edge(edits: NodeEdits, placed: Placed[Edge], new: Edge) -> None:
@@ -101,39 +102,25 @@ def _write_key(
 
 def _differences(
     **values: tuple[str | bool | None, str | bool | None],
-) -> dict[str, str | bool | None]:
+) -> dict[str, Data]:
     return {name: new for name, (old, new) in values.items() if old != new}
 
 
 def step_data(step: Step) -> dict[str, Data]:
     """A whole new step, as the app writes it."""
-    return present(id=step.id, name=step.name, adaptor=step.adaptor, body=step.code)
+    return with_id(step.id, {**step_fields(step), "body": step.code or ""})
 
 
 def trigger_data(trigger: Trigger) -> dict[str, Data]:
     """A whole new trigger."""
-    return present(
-        id=trigger.id,
-        type=trigger.type,
-        cron_expression=trigger.cron_expression,
-        enabled=trigger.enabled,
-    )
+    return with_id(trigger.id, trigger_fields(trigger))
 
 
 def edge_data(edge: Edge) -> dict[str, Data]:
     """A whole new path."""
-    return present(
-        id=edge.id,
-        source_trigger=edge.source_trigger,
-        source_job=edge.source_step,
-        target_job=edge.target,
-        condition_type=edge.condition_type,
-        condition_label=edge.condition_label,
-        condition_expression=edge.condition_expression,
-        enabled=edge.enabled,
-    )
+    return with_id(edge.id, edge_fields(edge))
 
 
-def present(**values: str | bool | None) -> dict[str, Data]:
-    """The values that are there, in the order in which they are given."""
-    return {name: value for name, value in values.items() if value is not None}
+def with_id(id_: str | None, data: dict[str, Data]) -> dict[str, Data]:
+    """The data with an id in front, where there is one."""
+    return {"id": id_, **data} if id_ else data

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.part_writing import put
-from global_chat.workflow.merging.plan import Plan, Planned
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.part_writing import put
+from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
 from global_chat.workflow.reading.yaml_text import Data
 
 _EDGE = ("condition", "expression", "label", "condition_label", "disabled", "enabled", "openfn")
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How a document writes what follows a step. `maps`: as a mapping even where a word would do.
+    `bare_conditions`: a target's value is its condition. `switch`: the key that every path has,
+    `enabled` or `disabled`; None when only paths that are off say so."""
+
+    maps: bool
+    bare_conditions: bool
+    switch: str | None
+
+    @classmethod
+    def of(cls, layout: Layout) -> _Style:
+        bare = sum(p.entry is None for p in layout.edges)
+        maps = len({id(p.holder) for p in layout.edges if p.entry})
+        newer = bool({"schema_version", "start"} & layout.root.own.keys())
+        values = [resolve(p.node) for p in layout.edges if p.entry]
+        inner = [value for value in values if isinstance(value, Mapping)]
+        switched = next(
+            (k for k in ("disabled", "enabled") if all(k in v.own for v in inner)), None
+        )
+        return cls(
+            maps=maps > bare or (newer and not bare),
+            bare_conditions=len(inner) < len(values) - len(inner),
+            switch=switched if inner else None,
+        )
 
 
 class NextWriter:
@@ -22,6 +50,7 @@ class NextWriter:
     def __init__(self, edits: NodeEdits, layout: Layout, planned: Iterable[Planned[Edge]]) -> None:
         self._edits = edits
         self._spelling = _spelling(layout)
+        self._style = _Style.of(layout)
         self._old: dict[tuple[bool, str], list[Placed[Edge]]] = {}
         self._planned: dict[tuple[bool, str], list[Planned[Edge]]] = {}
         self._layout = layout
@@ -117,7 +146,7 @@ class NextWriter:
         if isinstance(node, Scalar):
             self._edits.set_value(holder, entry, self._edge_data(new))
             return
-        values: dict[str, str | bool | None] = {}
+        values: dict[str, Data] = {}
         own = node.own if isinstance(node, Mapping) else {}
         if not same_condition:
             values |= self._condition_values(node, old, new)
@@ -131,7 +160,7 @@ class NextWriter:
                 values["disabled"] = new.enabled is False
         put(self._edits, holder, entry, node, values, _EDGE)
 
-    def _condition_values(self, node: Node, old: Edge, new: Edge) -> dict[str, str | bool | None]:
+    def _condition_values(self, node: Node, old: Edge, new: Edge) -> dict[str, Data]:
         """A condition is one value, or the word `js_expression` with an `expression` beside it."""
         beside = text_of(node, "expression") if isinstance(node, Mapping) else None
         if beside is None or beside != old.condition_expression:
@@ -141,18 +170,24 @@ class NextWriter:
         return {"condition": self._condition_text(new), "expression": None}
 
     def _data(self, edges: list[Edge]) -> Data:
-        """All paths of one source: a bare target when there is one and it always runs."""
+        """All paths of one source: a bare target when there is one and it always runs, unless the
+        document writes mappings."""
         bare = len(edges) == 1 and _value(edges[0]) == ("always", "", None, True)
-        if bare and not edges[0].id:
+        if bare and not edges[0].id and not self._style.maps:
             return edges[0].target or ""
         return {edge.target or "": self._edge_data(edge) for edge in edges}
 
     def _edge_data(self, edge: Edge) -> Data:
+        plain = not edge.condition_label and edge.enabled is not False and not edge.id
+        if plain and self._style.bare_conditions:
+            return self._condition_text(edge)
+        switch = self._style.switch
+        off = edge.enabled is False
         data: dict[str, Data] = {"condition": self._condition_text(edge)}
         if edge.condition_label:
             data["label"] = edge.condition_label
-        if edge.enabled is False:
-            data["disabled"] = True
+        if off or switch:
+            data[switch or "disabled"] = not off if switch == "enabled" else off
         return data | ({"openfn": {"uuid": edge.id}} if edge.id else {})
 
     def _condition_text(self, edge: Edge) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from global_chat.workflow.merging.node_edits import NodeEdits
-from global_chat.workflow.merging.plan import Planned
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patching.node_edits import NodeEdits
+from global_chat.workflow.patching.planned import Planned
 from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.forms import Placed
 from global_chat.workflow.reading.nodes import Entry, Node, Scalar, find, resolve
@@ -15,8 +15,8 @@ from global_chat.workflow.reading.yaml_text import Data
 
 P = TypeVar("P", Step, Trigger, Edge)
 
-#: New values by key; None takes the key away.
-Values = Mapping[str, "str | bool | None"]
+#: New values by key; None takes the key away, a mapping says what changes inside of one.
+Values = Mapping[str, Data]
 
 
 def put(
@@ -25,7 +25,7 @@ def put(
     entry: Entry | None,
     node: Node,
     values: Values,
-    order: Sequence[str],
+    order: Sequence[str] = (),
 ) -> None:
     """Give the mapping `node` new values. A key that it has not goes where `order` has it.
 
@@ -34,21 +34,26 @@ def put(
     """
     if not values:
         return
-    if isinstance(node, nodes.Mapping):
+    if isinstance(node, nodes.Mapping) and node.entries:
         for key, value in values.items():
             _put_one(edits, node, key, value, [k for k in order if values.get(k, "") is not None])
-    elif isinstance(node, Scalar) and entry and isinstance(holder, nodes.Mapping):
-        edits.set_value(holder, entry, {k: v for k, v in values.items() if v is not None})
+    elif isinstance(node, Scalar | nodes.Mapping) and entry and isinstance(holder, nodes.Mapping):
+        edits.set_value(holder, entry, without_nulls(values))
     else:
         raise edits.refuse(node, "what stands there is shared with another part by an alias")
 
 
+def without_nulls(values: Values) -> dict[str, Data]:
+    """The values that are there, of mappings inside as well."""
+    return {
+        key: without_nulls(value) if isinstance(value, dict) else value
+        for key, value in values.items()
+        if value is not None
+    }
+
+
 def _put_one(
-    edits: NodeEdits,
-    mapping: nodes.Mapping,
-    key: str,
-    value: str | bool | None,
-    order: Sequence[str],
+    edits: NodeEdits, mapping: nodes.Mapping, key: str, value: Data, order: Sequence[str]
 ) -> None:
     own = mapping.own.get(key)
     if value is None and own:
@@ -56,13 +61,16 @@ def _put_one(
     elif value is None:
         if find(mapping, key):
             raise edits.refuse(mapping, f"`{key}` comes from a mapping that others share")
+    elif own and isinstance(value, dict) and isinstance(own.value, nodes.Mapping):
+        put(edits, mapping, own, own.value, value)
     elif own:
-        edits.set_value(mapping, own, value)
+        edits.set_value(mapping, own, without_nulls(value) if isinstance(value, dict) else value)
     else:
         staying = [e for e in mapping.entries if text_of_key(e) in order]
-        before = order[: order.index(key)]
+        before = order[: order.index(key)] if key in order else order
         earlier = [e for e in staying if text_of_key(e) in before]
-        edits.add(mapping, key, value, (earlier or staying or mapping.entries)[-1])
+        new = without_nulls(value) if isinstance(value, dict) else value
+        edits.add(mapping, key, new, (earlier or staying or mapping.entries)[-1])
 
 
 def text_of_key(entry: Entry) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from global_chat.workflow.merging.line_spans import is_blank
+from global_chat.workflow.patching.line_spans import is_blank
 from global_chat.workflow.reading import yaml_text
 from global_chat.workflow.reading.node_walks import inside
 from global_chat.workflow.reading.nodes import Alias, Mapping, Node, Scalar

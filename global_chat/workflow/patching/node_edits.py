@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from global_chat.workflow.merging.line_spans import apart, below_comments, lines_of
-from global_chat.workflow.merging.neighbour_style import NeighbourStyle
+from global_chat.workflow.patching.line_spans import apart, below_comments, lines_of
+from global_chat.workflow.patching.neighbour_style import NeighbourStyle
 from global_chat.workflow.reading import yaml_text
 from global_chat.workflow.reading.node_walks import inside, last_scalar
 from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence

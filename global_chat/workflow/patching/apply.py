@@ -1,0 +1,199 @@
+"""Applies a patch to a document: the difference, and not one byte more.
+
+The patch is planned (`plan`, `paths`), written at its places in the source text (`jobs_writing`,
+`steps_writing`), and the result is read again, compared with the plan (`verify`) and checked.
+Rules: sections 4 and 6 of the contract.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
+from global_chat.workflow.changes import changes
+from global_chat.workflow.checking.check import check
+from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
+from global_chat.workflow.parts import Edge, Problem
+from global_chat.workflow.patch import Patch, PatchRejected
+from global_chat.workflow.patching import jobs_writing, steps_writing
+from global_chat.workflow.patching.node_edits import CannotEdit, NodeEdits
+from global_chat.workflow.patching.plan import make_plan
+from global_chat.workflow.patching.planned import Plan
+from global_chat.workflow.patching.verify import differences
+from global_chat.workflow.reading import nodes, yaml_text
+from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.reading.node_walks import inside
+from global_chat.workflow.reading.nodes import Alias
+
+if TYPE_CHECKING:
+    from global_chat.workflow.document import Workflow
+
+_NOTHING = Layout("jobs", nodes.Mapping(0, 0, False), None, None, (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """The document after a patch; what changed, one line a change; what the user should know."""
+
+    workflow: Workflow
+    changes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def apply(
+    workflow: Workflow,
+    patch: Patch,
+    adaptors: Mapping[str, Collection[str]] | None = None,
+    *,
+    unknown_adaptors: bool = False,
+) -> Patched:
+    """The workflow with `patch` carried out. A patch that changes nothing gives the same document.
+
+    `adaptors` are the known versions by package name; an adaptor that is not among them rejects
+    the patch, or with `unknown_adaptors` is only warned about.
+
+    Raises `PatchRejected` with sentences that say what to correct; InvalidWorkflow when the
+    document is written in a way that the change cannot be made exactly; InternalError rather than
+    hand out a document that is not what was planned.
+    """
+    layout = workflow.layout or _NOTHING
+    plan = make_plan(layout, patch, adaptors, unknown_adaptors=unknown_adaptors)
+    if not _does_something(layout, plan):
+        return Patched(workflow, (), plan.warnings)
+    if workflow.is_empty and not plan.steps:
+        raise PatchRejected("There is no workflow yet: give it steps under `jobs`.")
+    after = _written(workflow, plan)
+    if wrong := differences(workflow, after, plan):
+        raise _disturbance(workflow, wrong)
+    warnings = (*plan.warnings, *_new_problems(workflow, after), *_reached_twice(workflow, after))
+    renamed = {step.old.key: step.new.key for step in plan.steps if step.old}
+    return Patched(after, changes(workflow, after, renamed), warnings)
+
+
+def _does_something(layout: Layout, plan: Plan) -> bool:
+    groups = (
+        (layout.steps, plan.steps),
+        (layout.triggers, plan.triggers),
+        (layout.edges, plan.edges),
+    )
+    return plan.name is not None or any(
+        len(before) != len(after) or any(part.changes for part in after) for before, after in groups
+    )
+
+
+def _written(workflow: Workflow, plan: Plan) -> Workflow:
+    if workflow.layout is None or workflow.root is None:
+        return workflow.with_text(_from_scratch(plan, workflow.text))
+    layout = workflow.layout
+    edits = NodeEdits(workflow.source, workflow.root)
+    try:
+        form = jobs_writing if layout.form == "jobs" else steps_writing
+        form.write(edits, layout, plan)
+        if plan.name is not None and (entry := layout.root.own.get("name")):
+            edits.set_value(layout.root, entry, plan.name)
+        elif plan.name is not None:
+            edits.add(layout.root, "name", plan.name)
+        text = edits.text()
+    except CannotEdit as error:
+        raise InvalidWorkflow(f"{error} Nothing was changed.") from None
+    try:
+        return workflow.with_text(text)
+    except InvalidWorkflow as error:
+        raise InternalError(
+            "The change would have made the document unreadable, so nothing was changed. "
+            f"{error.message}"
+        ) from None
+
+
+def _from_scratch(plan: Plan, above: str) -> str:
+    """A workflow that is all new, in the form that the app exports. `above` holds comments that
+    were there before."""
+    whole: dict[str, yaml_text.Data] = {"name": plan.name or "New workflow"}
+    whole["jobs"] = {
+        p.new.key: {**step_fields(p.new), "body": p.new.code or ""} for p in plan.steps
+    }
+    whole["triggers"] = {p.new.key: trigger_fields(p.new) for p in plan.triggers}
+    whole["edges"] = {p.new.key: edge_fields(p.new) for p in plan.edges}
+    kept = [line for line in above.splitlines() if line.lstrip().startswith("#")]
+    lines = yaml_text.block({key: value for key, value in whole.items() if value})
+    return "\n".join((*kept, *lines)) + "\n"
+
+
+def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:
+    """The refusal of a change that would reach further than planned: because of the document where
+    its parts share text, else because of a bug in this program."""
+    touched = "; ".join(wrong[:5])
+    if workflow.root and any(isinstance(node, Alias) for node in inside(workflow.root)):
+        return InvalidWorkflow(
+            "The workflow document shares text between its parts (`&` and `*`), so this change "
+            f"would reach further: {touched}. Write them out first. Nothing was changed."
+        )
+    return InternalError(
+        "The change could not be made without touching something else, so nothing was changed. "
+        f"It would have touched {touched}."
+    )
+
+
+def _new_problems(before: Workflow, after: Workflow) -> list[str]:
+    """Warnings about what the change brought. Raises `PatchRejected` when it brought errors.
+
+    A message names steps, which may have been renamed: where a rule was broken as often before,
+    nothing new is wrong.
+    """
+    old, new = check(before), check(after)
+    known = {problem.message for problem in old}
+    often, now = (Counter(problem.rule for problem in problems) for problems in (old, new))
+    fresh = [p for p in new if p.message not in known and now[p.rule] > often[p.rule]]
+    errors = [problem for problem in fresh if problem.severity == "error"]
+    if errors:
+        raise PatchRejected(*(_sentence(problem) for problem in errors))
+    return [_sentence(problem) for problem in fresh]
+
+
+def _sentence(problem: Problem) -> str:
+    return f"{problem.message} {problem.suggestion}" if problem.suggestion else problem.message
+
+
+def _reached_twice(before: Workflow, after: Workflow) -> Iterator[str]:
+    """A warning for each step that now runs once more for every run of one that comes before it.
+
+    Only paths of the usual flow count, those that run always or on success: a condition may well
+    keep two paths apart.
+    """
+    usual = [_by_target(workflow.edges) for workflow in (before, after)]
+    names = {step.key: step.name for step in after.steps}
+    for target, sources in usual[1].items():
+        if len(sources) < 2 or len(sources) <= len(usual[0].get(target, ())):
+            continue
+        behind = [_before(source, usual[1]) for source in sources]
+        shared = next((key for key in behind[-1] if any(key in b for b in behind[:-1])), None)
+        if shared:
+            yield (
+                f"{names.get(target, target)} is now reached twice from "
+                f"{names.get(shared, shared)}, and runs once for each way: nothing waits for both."
+            )
+
+
+def _by_target(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for edge in edges:
+        source = edge.source_step or edge.source_trigger
+        usual = edge.condition_type in (None, "always", "on_job_success")
+        if usual and edge.enabled is not False and edge.target and source:
+            found.setdefault(edge.target, []).append(source)
+    return found
+
+
+def _before(key: str, sources: Mapping[str, list[str]]) -> dict[str, None]:
+    """`key` and all that leads to it, nearest first."""
+    found: dict[str, None] = {}
+    waiting = deque([key])
+    while waiting:
+        key = waiting.popleft()
+        if key not in found:
+            found[key] = None
+            waiting += sources.get(key, ())
+    return found

@@ -1,0 +1,101 @@
+"""The shapes of a plan: a part beside what it was, all of them, and what planning comes upon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from uuid import uuid4
+
+from global_chat.workflow.checking.problem_places import did_you_mean
+from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patch import Value
+from global_chat.workflow.reading.forms import Layout
+
+P = TypeVar("P", Step, Trigger, Edge)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Generic[P]):
+    """One part of the result. `old` is what it was, None for a new one; `new` what it will be."""
+
+    old: P | None
+    new: P
+
+    @property
+    def changes(self) -> bool:
+        return self.old != self.new
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole result. A part of the document that no planned part comes from is removed. New
+    parts stand behind the part after which they are to be written.
+
+    `name` is the workflow's new name, None to leave it. `start` is the part with which the
+    workflow begins, in a form that says so.
+    """
+
+    name: str | None
+    steps: tuple[Planned[Step], ...]
+    triggers: tuple[Planned[Trigger], ...]
+    edges: tuple[Planned[Edge], ...]
+    start: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Findings:
+    """What planning comes upon: `problems` reject the patch, `warnings` go with its result."""
+
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def not_there(what: str, key: str, there: Iterable[str], rest: str) -> str:
+    """The sentence on a key that no part has: the nearest one, or which there are."""
+    keys = list(there)
+    listed = ", ".join(f"`{k}`" for k in keys[:20]) + (" …" if len(keys) > 20 else "")
+    hint = f"The {what}s are {listed}." if keys else f"There is no {what} yet."
+    return f"There is no {what} `{key[:80]}`. {rest}. {did_you_mean(key, keys) or hint}"
+
+
+def fresh_id(ids: Iterable[str | None], old: Layout) -> str | None:
+    """An id for a new part where its siblings, whose `ids` are given, have ids; without siblings,
+    where any part of the document has one."""
+    siblings = tuple(ids)
+    relevant = siblings or (
+        *(placed.part.id for placed in old.steps),
+        *(placed.part.id for placed in old.triggers),
+        *(placed.part.id for placed in old.edges),
+    )
+    return str(uuid4()) if any(relevant) else None
+
+
+def merged(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
+    """`old` with what `new` says; null takes a key away, and mappings are merged key by key."""
+    result = dict(old)
+    for key, value in new.items():
+        before = result.get(key)
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(before, dict):
+            result[key] = merged(before, value)
+            if before and not result[key]:
+                del result[key]
+        else:
+            result[key] = value
+    return result
+
+
+def difference(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
+    """What `merged` must be given to make `new` of `old`."""
+    found: dict[str, Value] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value):
+                found[key] = inner
+        elif value != before or type(value) is not type(before):
+            found[key] = value
+    return found

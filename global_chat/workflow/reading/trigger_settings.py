@@ -1,0 +1,141 @@
+"""What a trigger holds besides its type, schedule and switch, wherever its form keeps it.
+
+The export has every setting on the trigger. The portability form has them under `openfn:`, where
+the Kafka ones are `kafka:`, or on the trigger, where the Kafka ones stand one by one. A setting has
+one name for all of them, that of the export.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import abc
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from global_chat.workflow.parts import Step, Trigger
+from global_chat.workflow.patch import Value
+from global_chat.workflow.reading.forms import Placed
+from global_chat.workflow.reading.nodes import Entry, Mapping, data_of, entries_of, resolve
+
+KAFKA = "kafka_configuration"
+CURSOR = "cron_cursor_job"
+
+#: What the app calls a setting, by what a document may call it.
+_NAMES = {
+    "webhook_reply": "webhook_reply",
+    "webhook_response_config": "webhook_response_config",
+    "custom_path": "custom_path",
+    "cron_cursor": CURSOR,
+    "cron_cursor_job": CURSOR,
+    "cron_cursor_job_id": CURSOR,
+}
+_KAFKA_NAMES = (KAFKA, "kafka")
+#: Kafka settings that may stand on the trigger itself.
+KAFKA_FIELDS = frozenset(
+    {
+        *("hosts", "topics", "initial_offset_reset_policy", "connect_timeout"),
+        *("group_id", "sasl", "ssl", "username", "password"),
+    }
+)
+#: Every key under which a form keeps a setting.
+SETTING_KEYS = frozenset({*_NAMES, *_KAFKA_NAMES, *KAFKA_FIELDS})
+_SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|api_?key", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSetting:
+    """A setting and where it stands: `entry` among the keys of `holder`, which is the trigger, its
+    `openfn`, or one of these's Kafka settings. `field` is the key of a Kafka setting, which is then
+    that one of `name`, else None."""
+
+    name: str
+    field: str | None
+    holder: Mapping
+    entry: Entry
+
+
+def placed_settings(trigger: Mapping) -> Iterator[PlacedSetting]:
+    """Every setting with its place, secrets and nulls included, under the name of the export.
+
+    One that stands both under `openfn:` and on the trigger comes twice, that of `openfn:` last: it
+    is the one that counts. Raises InvalidWorkflow when merge keys nest too deep.
+    """
+    holders = [trigger]
+    extra = entries_of(trigger).get("openfn")
+    if extra and isinstance(inner := resolve(extra.value), Mapping):
+        holders.append(inner)
+    for holder in holders:
+        for key, entry in entries_of(holder).items():
+            value = resolve(entry.value)
+            if name := _NAMES.get(key):
+                yield PlacedSetting(name, None, holder, entry)
+            elif key in KAFKA_FIELDS:
+                yield PlacedSetting(KAFKA, key, holder, entry)
+            elif key in _KAFKA_NAMES and isinstance(value, Mapping):
+                for field, each in entries_of(value).items():
+                    yield PlacedSetting(KAFKA, field, value, each)
+
+
+def trigger_settings(trigger: Mapping) -> dict[str, Value]:
+    """The settings of `Trigger.settings`: null ones are absent, secret ones are left out.
+
+    Raises InvalidWorkflow when aliases make too much of one.
+    """
+    settings: dict[str, Value] = {}
+    kafka: dict[str, Value] = {}
+    for placed in placed_settings(trigger):
+        value = _open(data_of(placed.entry.value))
+        if value is None or (placed.field and is_secret(placed.field, value)):
+            continue
+        if placed.field:
+            kafka[placed.field] = value
+            settings[KAFKA] = kafka
+        else:
+            settings[placed.name] = value
+    return settings
+
+
+def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
+    """The settings among the keys of a trigger, under the names of the export; no secret ones."""
+    found: dict[str, Value] = {}
+    kafka: dict[str, Value] = {}
+    for key, value in given.items():
+        if key in _NAMES:
+            found[_NAMES[key]] = value
+        elif key in _KAFKA_NAMES and not isinstance(value, dict):
+            found[KAFKA] = value
+        elif key in _KAFKA_NAMES and isinstance(value, dict):
+            kafka |= {k: v for k, v in value.items() if not is_secret(k, v)}
+        elif key in KAFKA_FIELDS and not is_secret(key, value):
+            kafka[key] = value
+    return found | ({KAFKA: kafka} if kafka else {})
+
+
+def is_secret(key: str, value: Value) -> bool:
+    """Whether `value` under `key` is nobody's to see. `sasl` may name a mechanism, which is no
+    secret, or hold user and password, which is one."""
+    return bool(_SECRET.search(key)) or (key == "sasl" and not isinstance(value, str))
+
+
+def _open(value: Value) -> Value:
+    """The value without what is secret in it."""
+    if isinstance(value, dict):
+        return {k: _open(v) for k, v in value.items() if not is_secret(k, v)}
+    return [_open(item) for item in value] if isinstance(value, list) else value
+
+
+def with_cursors(
+    triggers: list[Placed[Trigger]], steps: list[Placed[Step]]
+) -> tuple[Placed[Trigger], ...]:
+    """The triggers, each with the key of the step that its cursor is, where the document has the
+    step's id."""
+    keys = {p.part.id: p.part.key for p in steps if p.part.id}
+    return tuple(_with_cursor(placed, keys) for placed in triggers)
+
+
+def _with_cursor(placed: Placed[Trigger], keys: dict[str, str]) -> Placed[Trigger]:
+    settings = placed.part.settings
+    key = keys.get(str(settings.get(CURSOR)))
+    if key is None:
+        return placed
+    return replace(placed, part=replace(placed.part, settings={**settings, CURSOR: key}))
