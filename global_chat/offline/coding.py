@@ -46,7 +46,7 @@ def code(scene: Scene, *parts: Any) -> Iterator[Plan]:
     if not found:
         return
     if named:
-        keys = named[0].keys & found.keys
+        keys = named[0].keys & set(found)
         wanted = keys == named[0].keys or named[0].every or len(named[0].keys) > 1
         choices = [sorted(keys)] if keys and wanted else []
     elif scene.open_step and scene.open_step.key in found:
@@ -87,7 +87,8 @@ class Replace:
         return f"replace {of}{self.old.text} with {self.new.text}"
 
     def places(self, code: Code) -> list[Place]:
-        if self.old.text == self.new.text or _is_number(self.old) != _is_number(self.new):
+        fits = _is_number(self.old) == _is_number(self.new) and self.new.kind != "truth"
+        if self.old.text == self.new.text or not fits:
             return []
         if self.setting:
             return [p for s in _named(code, self.setting) for p in self._in_setting(code, s)]
@@ -183,7 +184,9 @@ class RenameKey:
         nodes = code.names(self.old)
         if any(node.type.startswith("shorthand") for node in nodes) or code.names(self.new):
             return []
-        return [(*code.span(node), self.new) for node in nodes]
+        lazy = rf"(?<![\w$])(?:\$|state)\.({re.escape(self.old)})(?![\w$])"
+        paths = (m.span(1) for a, b in code.texts for m in re.compile(lazy).finditer(code.text, a, b))
+        return [(*place, self.new) for place in (*map(code.span, nodes), *paths)]
 
 
 # ---- lines
@@ -323,12 +326,6 @@ def setting(_: Scene, word: Word) -> Iterable[str]:
     yield unquoted(word.text)
 
 
-def about(_: Scene, *parts: Any) -> Iterable[Any]:
-    """What a replacement is said to be about: a setting, or words that name nothing in the code."""
-    found = next((p for p in parts if isinstance(p, Word) and p.type == "SETTING"), None)
-    yield found.text if found else None
-
-
 def rename_key(_: Scene, old: str, new: str) -> Iterable[Edit]:
     if re.fullmatch(r"[A-Za-z_$][\w$]*", old) and re.fullmatch(r"[A-Za-z_$][\w$]*", new):
         yield RenameKey(old, new)
@@ -346,10 +343,12 @@ def in_place(edit: Callable[..., Iterable[Edit]]) -> Callable[..., Iterator[Plan
 
 
 COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
-    f.__name__: f for f in (code, replace_by, put_instead, set_value, setting, about, rename_key)
+    f.__name__: f for f in (code, replace_by, put_instead, set_value, setting, rename_key)
 } | {
     "code_in_middle": in_place(replace_by),
     "setting_in_middle": in_place(set_value),
+    "about": lambda _, word: [word.text],
+    "about_words": lambda *_: [None],
     "key": lambda _, word: [unquoted(word.text)],
     "code_text": lambda _, word: [unquoted(word.text)],
     "remove_logs": lambda *_: [Logs()],

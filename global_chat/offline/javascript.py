@@ -113,6 +113,11 @@ class Code:
         """The places of the comments."""
         return tuple(self.span(node) for node in self.walk("comment"))
 
+    @property
+    def identifiers(self) -> set[str]:
+        """Every name in the code that is longer than two letters."""
+        return {name for node in self.walk(*_NAMES) if len(name := self.of(node)) > 2}
+
     def names(self, name: str) -> list[Node]:
         """Every place where an identifier or a property of this name is used."""
         return [node for node in self.walk(*_NAMES) if self.of(node) == name]

@@ -92,6 +92,17 @@ def in_steps(scene: Scene, what: Any, *without: frozenset[str]) -> Iterable[Wher
         yield Where(where.keys - left_out, where.every)
 
 
+def in_step(_: Scene, step: Step, *not_in: Any) -> Iterable[Where]:
+    if step not in not_in:
+        yield Where(frozenset({step.key}))
+
+
+def in_code(scene: Scene, *_: Any) -> Iterable[Where]:
+    """The code: that of the open step, else of every step."""
+    open_ = scene.open_step
+    yield Where(frozenset({open_.key}) if open_ and not _ else frozenset(scene.by_key), every=True)
+
+
 def in_every_step(scene: Scene, *_: Any) -> Iterable[Where]:
     yield Where(frozenset(scene.by_key), every=True)
 
@@ -277,7 +288,8 @@ def days_too(_: Scene, more: frozenset[int]) -> Iterable[When]:
     yield When(more_days=more)
 
 
-def not_days(_: Scene, less: When) -> Iterable[When]:
+def not_days(_: Scene, *parts: Any) -> Iterable[When]:
+    less = next(p for p in parts if isinstance(p, When))
     yield When(less_days=less.weekdays)
 
 
@@ -342,7 +354,7 @@ def truth(_: Scene, word: Word) -> Iterable[Value]:
 
 MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     f.__name__: f
-    for f in (named_step, described_step, thing, open_step, step_list, step_set, every_step, in_steps,
+    for f in (named_step, described_step, thing, open_step, step_list, step_set, every_step, in_steps, in_step, in_code,
               in_every_step, without, without_described, path_into, path_from, path_between,
               path_described, path_labelled, label, ref_step, ref_thing, on_expression, expression,
               number_word, every, unit, clock, half_past, quarter_past, daypart, bare_hour, times,
@@ -361,5 +373,5 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     "on_the_hour": fixed(When(minute=0)),
     "weekdays": fixed(When(weekdays=WEEKDAYS)),
     "weekend": fixed(When(weekdays=frozenset({0, 6}))),
-    "same": fixed(When(same=True)),
+    "same": lambda _, *clock: [When(same=True, old=When(times=frozenset(clock)) if clock else None)],
 }  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import product
 from typing import Any
@@ -22,7 +22,7 @@ from lark.parsers.earley_forest import PackedNode, SymbolNode, TokenNode
 
 from .scene import Scene, bare, pattern, plain, words
 
-LANGUAGES = ("en",)
+LANGUAGES = ("en", "fr", "es", "pt")
 
 #: Longer requests are no commands, in characters.
 LONGEST_REQUEST = 2_000
@@ -32,7 +32,7 @@ MOST_MEANINGS = 64
 _QUOTES = str.maketrans("’‘´“”„«»", "''''\"\"\"\""[:4] + '""""')
 #: Classes whose forms stand in the order of what they count.
 _ORDERED = frozenset({"MONTH_NAME", "NUMBER_WORD"})
-_FREE_TYPES = frozenset({"FREE", "ANY", "NAME"})
+_FREE_TYPES = frozenset({"FREE", "NOUN", "ANY", "NAME"})
 #: Literals, whatever the language. A sentence ends with its full stop, a literal does not.
 _FORMS = {
     "QUOTED": r"\"[^\"\n]+\"|`[^`\n]+`|(?<!\w)'[^\n]+?'(?!\w)",
@@ -47,7 +47,9 @@ _FORMS = {
     "ANY": r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
     "PUNCT": r"[,.;:!?…]+(?:\s*[,.;:!?…]+)*",
 }  # fmt: skip
-_NEVER = r"(?!)"
+#: Forms in which case says something.
+_CASED = frozenset({"CODEISH", "EXPRESSION", "STATEMENT"})
+_NEVER = r"(?!)x"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +107,39 @@ def _class(forms: Iterable[str]) -> str:
     return "|".join(map(_form, sorted(forms, key=len, reverse=True)))
 
 
+#: Classes whose words can change what a sentence wants: they are never part of free text.
+_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "ALSO", "STEP_WORD", "STEPS_WORD",
+            "PATH_WORD", "TRIGGER_WORD", "SCHEDULE_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")  # fmt: skip
+#: More classes whose words end a name that has no quotes.
+_NO_NAME = ("JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER",
+            "BEFORE", "BETWEEN", "NOT", "ON", "FOR", "IGNORE", "WITH", "IN", "ALWAYS", "BACK", "DONT")  # fmt: skip
+
+
 def _free(known: Vocabulary) -> dict[str, str]:
-    """Words that may be free text: those that bind nowhere, and for names a few more."""
-    binding = {f for n, forms in known.forms.items() if n not in known.loose for f in forms}
-    single = [f for f in binding if re.fullmatch(r"[^\W\d]+", f)]
-    stops = ("JOIN", "BECAUSE", "ONLY", "IF", "THAT", "EXCEPT", "INSTEAD", "AFTER", "BEFORE",
-             "BETWEEN", "NOT", "ON", "FOR", "IGNORE", "WITH", "IN", "ALWAYS", "BACK", "ALSO")  # fmt: skip
-    name = {f for n in stops for f in known.forms.get(n, ()) if " " not in f}
-    name -= {f for n in ("OF", "TO") for f in known.forms.get(n, ())} - {"in", "for", "with", "on"}
+    """Words that may be free text, and those that may be part of a name without quotes."""
+
+    def without(classes: Iterable[str]) -> str:
+        forms = {f for name in classes for f in known.forms.get(name, ()) if " " not in f}
+        return rf"(?!(?:{_class(forms)}))" if forms else ""
+
+    kept = set(known.forms.get("OF", ())) | set(known.forms.get("TO", ()))
+    names = [f for f in _NO_NAME if f not in ("FOR", "WITH", "IN", "ON")]
+    few = {f for n in ("FOR", "WITH", "IN", "ON") for f in known.forms.get(n, ()) if " " not in f}
+    few -= kept - {"for", "with", "in", "on"}
+    free = rf"{without(_BINDING)}(?<!\w)[^\W\d_]['\w-]*"
     return {
-        "FREE": rf"(?!(?:{_class(single)}))(?<!\w)[^\W\d_]['\w-]*",
-        "NAME": rf"(?!(?:{_class(name)}))(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
+        "FREE": free,
+        "NOUN": without(("QUESTION_WORD", "IT", "DONT")) + free,
+        "NAME": rf"{without(names)}(?!(?:{_class(few)}))(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
     }
 
 
 def _document(scene: Scene) -> dict[str, str]:
     """The terminals that the workflow's own names make."""
     systems = pattern_of(sorted(scene.systems, key=len, reverse=True))
-    settings = {name for step in scene.coded for name in scene.code(step.key).settings}
+    code = [scene.code(step.key) for step in scene.coded]
+    identifiers = {name for parsed in code for name in parsed.identifiers}
+    settings = {name for parsed in code for name in parsed.settings}
     bounded = {
         "STEP": pattern(name for s in scene.steps for name in (s.key, s.name)),
         "TRIGGER": pattern(t.key for t in scene.triggers),
@@ -131,6 +148,7 @@ def _document(scene: Scene) -> dict[str, str]:
     }
     found = {n: rf"(?<![\w@/.-])(?:{p})(?![\w@]|-\w)" if p else _NEVER for n, p in bounded.items()}
     found["ADAPTOR"] = rf"(?<![\w@/.-])(?:@openfn/)?(?:language-)?(?:{systems or _NEVER})(?:@[\w.-]*\w)?(?![\w-])"
+    found["IDENTIFIER"] = rf"(?<![\w.])(?:{pattern_of(identifiers) or _NEVER})(?![\w.])"
     return found
 
 
@@ -138,20 +156,59 @@ def pattern_of(texts: Iterable[str]) -> str:
     return "|".join(map(re.escape, texts))
 
 
-@lru_cache(maxsize=32)
-def _parser(language: str, document: tuple[tuple[str, str], ...]) -> Lark:
+def _flat(grammar: str) -> str:
+    """The grammar with every optional, repeated or grouped piece as a rule of its own.
+
+    Lark writes out all their combinations otherwise: thousands of rules where hundreds will do.
+    """
+    names: dict[tuple[str, str], str] = {}
+    waiting = [re.sub(r"//.*", "", grammar)]
+    done: list[str] = []
+
+    def named(match: re.Match[str]) -> str:
+        inner, mark = match[1].strip(), match[2]
+        if (inner, mark) not in names:
+            names[inner, mark] = name = f"_part_{len(names)}"
+            again = f"{name} ({inner})" if mark == "*" else f"{name} ({inner}) | {inner}"
+            body = {"?": f"| {inner}", "*": f"| {again}", "+": again, "": inner}[mark]
+            waiting.append(f"{name}: {body}")
+        return names[inner, mark]
+
+    while waiting:
+        text = waiting.pop()
+        for piece in (r"\(([^()]*)\)([?*+]?)", r"(?<![\w/])(\w+)([?*+])"):
+            while re.search(piece, text):
+                text = re.sub(piece, named, text)
+        done.append(text)
+    return "\n".join(done)
+
+
+@cache
+def _parser(language: str) -> Lark:
     known = vocabulary(language)
-    grammar = (files(__package__) / "commands.lark").read_text("utf-8")
+    grammar = _flat((files(__package__) / "commands.lark").read_text("utf-8"))
     terminals = {name: _class(forms) for name, forms in known.forms.items()}
-    terminals = {**terminals, **_FORMS, **_free(known), **dict(document)}
-    used = set(re.findall(r"\b[A-Z][A-Z_]+\b", re.sub(r"//.*", "", grammar)))
+    terminals = {**terminals, **_FORMS, **_free(known)}
+    used = sorted({*re.findall(r"\b[A-Z][A-Z_]+\b", grammar), "IGNORE"})
     lines = [
-        f"{name}: /{terminals.get(name, _NEVER).replace('/', chr(92) + '/')}/{'' if name in ('CODEISH', 'EXPRESSION', 'STATEMENT') else 'i'}"
-        for name in sorted({*used, "IGNORE"})
+        f"{name}: /{terminals.get(name, _NEVER).replace('/', chr(92) + '/')}/"
+        + ("" if name in _CASED else "i")
+        for name in used
     ]
-    ignored = ["%ignore IGNORE", r"%ignore /[\s()]+/"]
-    source = "\n".join([grammar, *lines, *ignored])
+    source = "\n".join([grammar, *lines, "%ignore IGNORE", r"%ignore /[\s()]+/"])
     return Lark(source, parser="earley", lexer="dynamic", ambiguity="forest")
+
+
+def _parse(text: str, language: str, scene: Scene) -> Any:
+    """The parse forest of a text. Raises UnexpectedInput when it cannot be read whole.
+
+    A grammar takes half a second to build, so there is one for a language, and the terminals that
+    are the workflow's own names are given to it for each text.
+    """
+    parser: Any = _parser(language)
+    matcher = parser.parser.parser.term_matcher.__self__
+    matcher.regexps |= {n: re.compile(p, re.IGNORECASE) for n, p in _document(scene).items()}
+    return parser.parse(text)
 
 
 def normalised(text: str) -> str:
@@ -159,17 +216,46 @@ def normalised(text: str) -> str:
     return "".join(map(bare, text.translate(_QUOTES)))
 
 
+def corrected(text: str, language: str, scene: Scene) -> tuple[str, list[int]]:
+    """The text with misspelled words of the vocabulary put right, and where each character was.
+
+    A word is put right when it is long, is no word of the language or of the workflow, and exactly
+    one word of the vocabulary differs from it by one letter or by two neighbours changed about.
+    """
+    known = vocabulary(language).known
+    named = {w for s in scene.steps for n in (s.key, s.name) for w in words(n)} | set(scene.systems)
+    pieces, places = [], []
+    for match in re.finditer(r"[^\W\d_]{5,}|.", text, re.DOTALL):
+        word = match[0]
+        right = word
+        if len(word) > 4 and word.islower() and word not in known and word not in named:
+            near = [w for w in known if len(w) > 4 and _one_slip(word, w)]
+            right = near[0] if len(near) == 1 else word
+        pieces.append(right)
+        places += [match.start() + min(n, len(word) - 1) for n in range(len(right))]
+    return "".join(pieces), [*places, len(text)]
+
+
+def _one_slip(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) > 1 or one[0] != other[0]:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if at is None:
+        return len(one) != len(other) and not other.endswith(("s", "e", "d"))
+    a, b = one[at:], other[at:]
+    return a[1:] == b or a == b[1:] or a[1:] == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+
+
 def read(text: str, scene: Scene, language: str, meanings: Meanings) -> list[Any]:
     """Every meaning of the whole request in a language, those with the least free text only."""
     if len(text) > LONGEST_REQUEST:
         return []
-    plain_text = normalised(text)
-    parser = _parser(language, tuple(_document(scene).items()))
+    right, places = corrected(normalised(text), language, scene)
     try:
-        root: Any = parser.parse(plain_text)
+        root = _parse(right, language, scene)
     except UnexpectedInput:
         return []
-    found = _Walk(text, scene, vocabulary(language).forms, meanings).values(root)
+    found = _Walk((text, places), scene, vocabulary(language).forms, meanings).values(root)
     least = min(found.values(), default=0)
     return [value for value, cost in found.items() if cost == least]
 
@@ -177,8 +263,9 @@ def read(text: str, scene: Scene, language: str, meanings: Meanings) -> list[Any
 class _Walk:
     """Collects the meanings of a parse forest from its leaves up, each node once."""
 
-    def __init__(self, text: str, scene: Scene, forms: Forms, meanings: Meanings) -> None:
-        self._text, self._scene, self._forms, self._meanings = text, scene, forms, meanings
+    def __init__(self, text: tuple[str, list[int]], scene: Scene, forms: Forms, meanings: Meanings) -> None:
+        self._text, self._places = text
+        self._scene, self._forms, self._meanings = scene, forms, meanings
         self._done: dict[int, dict[tuple[Any, ...], int]] = {}
 
     def values(self, root: SymbolNode) -> dict[Any, int]:
@@ -202,7 +289,7 @@ class _Walk:
     def _token(self, node: TokenNode) -> dict[tuple[Any, ...], int]:
         token: Any = node.token
         start = token.start_pos
-        text = self._text[start : start + len(token)]
+        text = self._text[self._places[start] : self._places[start + len(token)]]
         forms = self._forms.get(token.type, ()) if token.type in _ORDERED else ()
         word = Word(token.type, text, forms.index(plain(text)) if plain(text) in forms else -1)
         return {(word,): int(token.type in _FREE_TYPES)}
@@ -212,30 +299,29 @@ class _Walk:
         for parts in product(*(side.items() for side in sides)):
             inner = tuple(value for values, _ in parts for value in values)
             cost = sum(spent for _, spent in parts)
-            if parent.is_intermediate or packed.rule.origin.name.startswith("_"):
+            if parent.is_intermediate or str(packed.rule.origin.name).startswith("_"):
                 yield inner, cost
                 continue
             for value in self._meaning(packed.rule, inner):
                 yield (value,), cost
 
     def _meaning(self, rule: Any, inner: tuple[Any, ...]) -> Iterable[Hashable]:
-        name = rule.alias or rule.origin.name
+        name = rule.alias or str(rule.origin.name)
+        telling = name in _TELLING
+        kept = [x for x in inner if telling or not isinstance(x, Word) or x.type in _LITERAL]
         if name in self._meanings:
-            kept = [x for x in inner if not isinstance(x, Word) or x.type in _KEPT]
             result: Iterable[Hashable] = self._meanings[name](self._scene, *kept)
             return result
-        kept = [x for x in inner if not isinstance(x, Word) or x.type in _KEPT]
         return [kept[0] if len(kept) == 1 else (name, *kept)]
 
 
-#: Words whose text or class matters; the others have done their part when they were read.
-_KEPT = frozenset({
-    "STEP", "LABEL", "SETTING", "ADAPTOR", "QUOTED", "NUMBER", "CLOCK", "ORDINAL", "VERSION",
-    "CODEISH", "DOTTED", "EXPRESSION", "STATEMENT", "DESC", "NAME", "FREE", "MONTH_NAME",
-    "NUMBER_WORD", "FIRST", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "SUNDAY", "MONDAY",
-    "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "MORNING", "AFTERNOON", "EVENING",
-    "NIGHT", "OCLOCK", "BACK", "EXCEPT", "ALL", "BOTH", "AT_END",
-})  # fmt: skip
+#: What a rule is given: the workflow's own names and literals. Other words have done their part when
+#: they were read, but for these few rules, to which it matters what word it was.
+_LITERAL = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {"PUNCT"}
+_TELLING = frozenset(
+    {"unit", "day", "daypart", "month", "number_word", "clock", "half_past", "quarter_past", "truth",
+     "step_set", "aside", "free", "noun"}
+)  # fmt: skip
 
 
 def language_of(text: str, scene: Scene) -> str:

@@ -20,6 +20,8 @@ from .javascript import Code
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ions?|ings?|ers?|ed|es|s|e)$")
+#: Words that describe nothing.
+_SMALL = frozenset("to of for in on at and the a an de la le les du des do da del el au os as".split())
 _NOT_FOR_KEYS = re.compile(r"[^\w-]+")
 
 
@@ -94,7 +96,7 @@ class Scene:
 
     def described(self, told: str) -> tuple[Step, ...]:
         """The steps that have every word of a description in their name, key or adaptor."""
-        wanted = [stem(word) for word in words(told)]
+        wanted = [stem(word) for word in words(told) if word not in _SMALL]
         joined = {stem("".join(words(told)))}
         return tuple(
             step

@@ -166,6 +166,12 @@ def _is_so(now: list[str], old: When) -> bool:
     return all(said)
 
 
+def is_so(cron: str, said: When) -> bool:
+    """Whether what a request says of a schedule is true of it."""
+    now = cron.split()
+    return len(now) == 5 and _is_so(now, said)
+
+
 def _every(now: list[str]) -> tuple[int, str] | None:
     minute, hour = (re.fullmatch(r"(?:\*|\d+-\d+)(?:/(\d+))?", part) for part in now[:2])
     if minute:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from global_chat.knowledge.specifier import parse_specifier
-from global_chat.workflow.parts import Edge, Step
+from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, Value
 
 from .phrases import ALWAYS, EXPRESSION, FAILURE, SUCCESS, Condition, Where, unquoted
-from .plans import Plan
+from .plans import Plan, together
 from .reading import Word
 from .scene import Scene, system_of
 from .schedules import When, cron_after
@@ -104,7 +104,11 @@ def place_end(scene: Scene, *_: Word) -> Iterable[Place]:
     return [Place(ends[0])] if len(ends) == 1 else []
 
 
-def add_step(scene: Scene, new: NewStep, *place: Place) -> Iterator[Plan]:
+def add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    new = next(p for p in parts if isinstance(p, NewStep))
+    for system in (system_of(p.text) for p in parts if _is_adaptor(p)):
+        new = replace(new, system=system)
+    place = [p for p in parts if isinstance(p, Place)]
     where = place[0] if place else next(iter(place_end(scene)), None)
     adaptor = scene.specifier(new.system)
     if where is None or adaptor is None or (where.condition.source not in (None, where.source)):
@@ -124,7 +128,7 @@ def add_step(scene: Scene, new: NewStep, *place: Place) -> Iterator[Plan]:
     yield Plan(f'add an empty {new.system} step "{new.name}" {near}', Patch(jobs={key: fields}, edges=edges))
 
 
-def add_on_failure(scene: Scene, step: Step, new: NewStep) -> Iterator[Plan]:
+def add_on_failure(scene: Scene, step: Step, new: NewStep, *_: Any) -> Iterator[Plan]:
     return add_step(scene, new, Place(step.key, condition=Condition(FAILURE)))
 
 
@@ -191,8 +195,11 @@ def version(_: Scene, word: Word) -> Iterable[str]:
     yield word.text.lstrip("@")
 
 
-def version_of(scene: Scene, where: Where, number: str) -> Iterator[Plan]:
+def version_of(
+    scene: Scene, where: Where, number: str, *without: frozenset[str]
+) -> Iterator[Plan]:
     """Another version of whatever adaptor the steps use, which must be the same one."""
+    where = Where(where.keys.difference(*without), where.every)
     systems = {system_of(scene.by_key[key].adaptor) for key in where.keys}
     if len(systems) == 1:
         yield from _with_adaptor(scene, where, systems.pop(), number)
@@ -222,21 +229,30 @@ def version_of_named(scene: Scene, word: Word, adaptor: Word, number: str) -> It
 # ---- paths
 
 
-def switched_path(on: bool) -> Callable[..., Iterator[Plan]]:
-    """The function that switches a path on or off."""
-    return lambda scene, edge: switch_path(scene, edge, on)
+def switched(on: bool) -> Callable[..., Iterable[Plan]]:
+    """The function that switches paths and the trigger on or off."""
+    return lambda scene, *what: switch(scene, on, *what)
 
 
-def switch_path(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    edge = next(p for p in parts if isinstance(p, Edge))
+def switch(scene: Scene, *parts: Any) -> Iterable[Plan]:
     on = next(p for p in parts if isinstance(p, bool))
+    flat = [x for p in parts for x in (p[1:] if isinstance(p, tuple) and p[:1] == ("targets",) else [p])]
+    plans = [_switched(scene, part, on) for part in flat if isinstance(part, Edge | Trigger)]
+    plan = together(plans)
+    return [plan] if plan else []
+
+
+def _switched(scene: Scene, part: Edge | Trigger, on: bool) -> Plan:
     verb = "on" if on else "off"
-    yield Plan(f"switch {verb} the path {scene.path_title(edge)}", Patch(edges={edge.key: {"enabled": on}}))
+    if isinstance(part, Edge):
+        wish = f"switch {verb} the path {scene.path_title(part)}"
+        return Plan(wish, Patch(edges={part.key: {"enabled": on}}))
+    return Plan(f"switch {verb} the trigger", Patch(triggers={part.key: {"enabled": on}}))
 
 
 def path_off_step(scene: Scene, step: Step) -> Iterator[Plan]:
     for edge in scene.into(step.key):
-        yield from switch_path(scene, edge, False)
+        yield _switched(scene, edge, on=False)
 
 
 def condition_of_step(scene: Scene, step: Step, condition: Condition, *instead_of: Condition) -> Iterator[Plan]:
@@ -316,19 +332,12 @@ def move_step(scene: Scene, step: Step, after: Step, *not_after: Step) -> Iterat
 # ---- what starts it
 
 
-def switch_trigger(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    on = next(p for p in parts if isinstance(p, bool))
-    if len(scene.triggers) == 1:
-        wish = f"switch {'on' if on else 'off'} the trigger"
-        yield Plan(wish, Patch(triggers={scene.triggers[0].key: {"enabled": on}}))
+def trigger(scene: Scene, *_: Any) -> Iterable[Trigger]:
+    return scene.triggers if len(scene.triggers) == 1 else []
 
 
-def switched_trigger(on: bool) -> Callable[..., Iterator[Plan]]:
-    """The function that switches the trigger on or off."""
-    return lambda scene, *_: switch_trigger(scene, on)
-
-
-def set_schedule(scene: Scene, *said: When) -> Iterator[Plan]:
+def set_schedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    said = [p for p in parts if isinstance(p, When)]
     if len(scene.triggers) == 1 and scene.triggers[0].type == "cron" and said:
         trigger = scene.triggers[0]
         cron = cron_after(trigger.cron_expression, said[0])
@@ -336,8 +345,9 @@ def set_schedule(scene: Scene, *said: When) -> Iterator[Plan]:
             yield Plan(f"run it on the schedule {cron}", Patch(triggers={trigger.key: {"cron_expression": cron}}))
 
 
-def reschedule(scene: Scene, *said: When) -> Iterator[Plan]:
+def reschedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
     """From one time to another; a single time is the new one."""
+    said = [p for p in parts if isinstance(p, When)]
     if len(said) == 1:
         return set_schedule(scene, *said)
     before, after = said
@@ -348,7 +358,8 @@ def _fields(when: When) -> dict[str, Any]:
     return {name: getattr(when, name) for name in When.__dataclass_fields__}
 
 
-def schedule_for_webhook(scene: Scene, said: When) -> Iterator[Plan]:
+def schedule_for_webhook(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    said = next(p for p in parts if isinstance(p, When))
     if len(scene.triggers) == 1 and scene.triggers[0].type == "webhook":
         cron = cron_after(None, said)
         fields: Fields = {"type": "cron", "cron_expression": cron}
@@ -379,17 +390,14 @@ COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
     for f in (new_name, rename_step, rename_workflow, rename_label, remove_steps, new_step, place_after,
               place_before, place_between, place_end, add_step, add_on_failure, new_adaptor,
               swap_adaptor, adaptor_of, version, version_of, version_of_adaptor, version_of_named,
-              switch_path, path_off_step, condition_of_step, condition_of_path, connect, also_run,
-              disconnect, remove_path, move_step, switch_trigger, set_schedule, reschedule,
+              switch, path_off_step, condition_of_step, condition_of_path, connect, also_run,
+              disconnect, remove_path, move_step, trigger, set_schedule, reschedule,
               schedule_for_webhook, set_trigger)
 } | {
     "true": lambda *_: [True],
     "false": lambda *_: [False],
-    "path_on": switched_path(True),
-    "path_off": switched_path(False),
-    "trigger_on": switched_trigger(True),
-    "trigger_off": switched_trigger(False),
-    "trigger": lambda *_: [()],
+    "switch_on": switched(True),
+    "switch_off": switched(False),
     "webhook": lambda *_: ["webhook"],
     "kafka": lambda *_: ["kafka"],
     "reply_after": reply("after_completion"),

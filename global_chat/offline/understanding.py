@@ -10,8 +10,9 @@ from global_chat.workflow.parts import Step
 
 from . import coding, phrases, structure
 from .plans import Plan, together
-from .reading import LANGUAGES, language_of, read
-from .scene import Scene
+from .reading import LANGUAGES, Word, language_of, read
+from .scene import Scene, words
+from .schedules import When, is_so
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,25 @@ class Kept:
 
     steps: frozenset[str] = frozenset()
     all: bool = False
+
+
+def aside(scene: Scene, *said: Word) -> Iterable[None]:
+    """A statement that is no wish. One that names a step may be one after all."""
+    text = " ".join(words(" ".join(word.text for word in said)))
+    if not any(f" {' '.join(words(s.name))} " in f" {text} " for s in scene.steps if " " in s.name):
+        yield None
+
+
+def old_aside(scene: Scene, old: Any, *_: Any) -> Iterable[None]:
+    """What is said of today's schedule must be so."""
+    crons = [t.cron_expression for t in scene.triggers if t.cron_expression]
+    if not isinstance(old, When) or (crons and is_so(crons[0], old)):
+        yield None
+
+
+def time_aside(scene: Scene, time: tuple[int, int]) -> Iterable[None]:
+    """A statement about a time must be about the time of today."""
+    return old_aside(scene, When(times=frozenset({time})))
 
 
 def denial(_: Scene, plan: Plan) -> Iterable[Denied]:
@@ -82,9 +102,8 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     **phrases.MEANINGS,
     **structure.COMMANDS,
     **coding.COMMANDS,
-    **{f.__name__: f for f in (denial, kept_step, kept_steps, keep, keep_all, request, start)},
+    **{f.__name__: f for f in (aside, old_aside, time_aside, denial, kept_step, kept_steps, keep, keep_all, request, start)},
     "kept_rest": lambda *_: [Kept()],
-    "aside": lambda *_: [None],
     "reason": lambda *_: [None],
     "except_part": lambda *_: [None],
     "clause": lambda _, *parts: [parts[0]],
