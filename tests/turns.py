@@ -61,7 +61,10 @@ def ended(text: str = ANSWER) -> TurnEnded:
             response=text,
             history=[],
             usage=Usage(input_tokens=1204, output_tokens=861, cache_read_input_tokens=4000),
-            meta=ResponseMeta(agents=["router", "planner", "job_code_agent", "job_code_agent"]),
+            meta=ResponseMeta(
+                agents=["router", "planner", "job_code_agent", "job_code_agent"],
+                changes=list(CHANGES.summary),
+            ),
         )
     )
 

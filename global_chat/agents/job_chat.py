@@ -80,7 +80,8 @@ class _Rounds:
             self._hear(said, uses)
             handover = next((u for u in uses if u["name"] in HANDOVER_TOOLS), None)
             if handover and self._task.mode == "subagent":
-                return Handover(goal_of(handover) or self._task.content)
+                more = f"This takes more than the code of {self._task.step.name}."
+                return Handover(goal_of(handover) or more)
             outcomes, problem = self._carry_out(uses)
             if problem and self._corrected:
                 return self._unchanged(problem)
@@ -140,9 +141,9 @@ class _Rounds:
         return self._problem
 
     def _unchanged(self, problem: str) -> CodeAnswer:
-        name = self._task.step.name
+        # The problem is worded for the model; the user gets a sentence of their own.
         return CodeAnswer(
-            f"I could not apply the change to {name}, so its code is as it was. {problem} "
+            f"I could not apply the change to {self._task.step.name}, so its code is as it was. "
             "Tell me more exactly which part of the code you mean.",
             failure=problem,
         )

@@ -25,7 +25,7 @@ class CodeAnswer:
     text: str
     code: str | None = None
     failure: str | None = None
-    """Why a change that the model wanted was not made."""
+    """Why a change that the model wanted was not made, in terms that are for models only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,20 @@ from .planner_tools import TOOLS
 from .planner_work import PlannerWork
 from .tool_results import results
 from .visible import VisibleText, say
+from .work_done import changes_between
 
 
 @dataclass(frozen=True, slots=True)
 class PlannerTask:
-    """What the planner is asked. `request` is the text that removals are judged by."""
+    """What the planner is asked. `finding` is what an agent found who was asked first and could not
+    finish; empty when nobody was."""
 
     workflow: Workflow
     content: str
-    request: str
     page: str | None = None
     history: Sequence[HistoryEntry] = ()
     evidence: Sequence[Attachment] = ()
-    focus: str | None = None
+    finding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,7 @@ async def answer(context: AgentContext, task: PlannerTask) -> PlannerAnswer:
     context.emit(AgentInvoked("planner"))
     context.emit(Status("Planning"))
     budget = context.settings.planning.max_tool_calls
-    work = PlannerWork(
-        context, task.workflow, request=task.request, focus=task.focus, evidence=task.evidence
-    )
+    work = PlannerWork(context, task.workflow, evidence=task.evidence)
     request = _request(context, task)
     spent = iterations = 0
     while True:
@@ -86,7 +85,7 @@ def _from_changes(
     context: AgentContext, before: Workflow, after: Workflow, *, limit_reached: bool
 ) -> str:
     """What was done, for a model that did it and said nothing."""
-    changes = before.changes_to(after)
+    changes = changes_between(before, after)
     if not changes and limit_reached:
         raise EmptyOutput(
             "The turn's tool calls are used up: nothing could be finished, nothing was changed, "
@@ -107,6 +106,7 @@ def _request(context: AgentContext, task: PlannerTask) -> ModelRequest:
         task.workflow.outline(),
         render(task.evidence),
         [attachment.type for attachment in task.evidence],
+        task.finding,
     )
     return ModelRequest(
         agent="planner",

@@ -70,14 +70,19 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class WorkflowCall(_Input):
-    """Input of `call_workflow_agent`. Naming no attachments passes none on."""
+    """Input of `call_workflow_agent`. Naming no attachments passes none on.
+
+    Models also write one name bare, and null for none; the reading takes both as they are meant.
+    """
 
     message: Words
     attachments: list[str] = []
 
     @field_validator("attachments", mode="before")
     @classmethod
-    def _none(cls, value: Any) -> Any:
+    def _listed(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return [value.strip()] if value.strip() else []
         return [] if value is None else value
 
 

@@ -37,6 +37,7 @@ from .planner_tools import (
     WorkflowCall,
 )
 from .tool_results import ToolOutcome, tool_input
+from .work_done import NOTHING, code_done, structure_done
 
 
 class PlannerWork:
@@ -47,13 +48,9 @@ class PlannerWork:
         context: AgentContext,
         workflow: Workflow,
         *,
-        request: str,
-        focus: str | None,
         evidence: Sequence[Attachment],
     ) -> None:
         self._context = context
-        self._request = request
-        self._focus = focus
         self._evidence = evidence
         self._attached = {attachment.type for attachment in evidence}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -68,7 +65,7 @@ class PlannerWork:
         Raises `ScriptMismatch`: a fault of the script is nothing that a planner could act on.
         """
         outcomes: dict[int, ToolOutcome] = {
-            i: ToolOutcome("Not done: no tool calls are left in this turn. Answer now.", True)
+            i: _failed("No tool calls are left in this turn. Answer now.")
             for i in range(allowed, len(uses))
         }
         numbered = list(enumerate(uses[:allowed]))
@@ -95,16 +92,13 @@ class PlannerWork:
         try:
             outcome = await self._run(use)
         except ToolInputError as error:
-            outcome = ToolOutcome(str(error), failed=True)
+            outcome = _failed(str(error))
         except ScriptMismatch:
             raise
         except TurnError as error:
-            outcome = ToolOutcome(
-                f"Failed, nothing was changed. {error.type}: {error.message}", True
-            )
+            outcome = _failed(f"{error.type}: {error.message}")
         except Exception as error:  # every tool_use must be answered, whatever failed
-            fault = f"{type(error).__name__} in {use['name']}"
-            outcome = ToolOutcome(f"Failed, nothing was changed. {fault}", failed=True)
+            outcome = _failed(f"{type(error).__name__} in {use['name']}")
         took = (time.perf_counter() - began) * 1000
         reason = outcome.text if outcome.failed else None
         emit(ToolEnded(use["id"], "planner", use["name"], took, outcome.failed, reason))
@@ -127,7 +121,7 @@ class PlannerWork:
                 query = read_input(SearchCall, use).query
                 return ToolOutcome(await self._context.knowledge.search(query))
             case name:
-                return ToolOutcome(f"There is no tool {name!r}.", failed=True)
+                return _failed(f"There is no tool {name!r}.")
 
     async def _structure(self, call: WorkflowCall) -> ToolOutcome:
         answer = await workflow_chat.answer(
@@ -141,22 +135,17 @@ class PlannerWork:
         )
         if isinstance(answer, Handover):
             return self._handed_back("workflow_agent", answer.goal)
-        if answer.workflow.text == self.workflow.text:
-            return ToolOutcome(f"{answer.text}\n\nThe workflow is as it was.")
-        self._keep(answer.workflow)
-        changes = "\n".join(f"- {change}" for change in answer.changes)
-        return ToolOutcome(
-            f"{answer.text}\n\nDone:\n{changes}\n\nThe workflow now:\n{self.workflow.outline()}"
-        )
+        before = self.workflow
+        if answer.workflow.text != before.text:
+            self._keep(answer.workflow)
+        done = structure_done(before, self.workflow)
+        notes = "".join(f"\nNote: {warning}" for warning in answer.warnings)
+        return _ended(done + notes, answer.text)
 
     async def _code(self, call: CodeCall) -> ToolOutcome:
         step = self.workflow.find_step(call.job_key)
         if step is None:
-            return ToolOutcome(
-                f"Nothing was done: no step is called {call.job_key!r}. "
-                f"{known_steps(self.workflow)}",
-                failed=True,
-            )
+            return _failed(f"No step is called {call.job_key!r}. {known_steps(self.workflow)}")
         async with self._locks.setdefault(step.key, asyncio.Lock()):
             return await self._code_of(self.workflow.find_step(step.key) or step, call)
 
@@ -174,15 +163,13 @@ class PlannerWork:
         if isinstance(answer, Handover):
             return self._handed_back("job_code_agent", answer.goal)
         if answer.failure:
-            return ToolOutcome(answer.text, failed=True)
+            return replace(_ended(f"{NOTHING} {answer.failure}", answer.text), failed=True)
         if answer.code is None:
-            return ToolOutcome(f"{answer.text}\n\nThe code of {step.key} is as it was.")
+            return _ended(NOTHING, answer.text)
+        before = step.code or ""
         self._keep(self.workflow.with_code(step.key, answer.code))
-        added, removed = changed_lines(step.code or "", answer.code)
-        self._context.emit(Stitched(step.name, added, removed))
-        return ToolOutcome(
-            f"{answer.text}\n\nDone: the code of {step.key} changed (+{added} −{removed} lines)."
-        )
+        self._context.emit(Stitched(step.name, *changed_lines(before, answer.code)))
+        return _ended(code_done(step.key, before, answer.code), answer.text)
 
     def _noting(
         self, outcome: ToolOutcome, call: WorkflowCall, readable: Collection[str]
@@ -200,11 +187,19 @@ class PlannerWork:
 
     def _handed_back(self, agent: SubagentName, goal: str) -> ToolOutcome:
         self._context.emit(HandedOver(agent, goal, to_planner=False))
-        return ToolOutcome(
-            "Nothing was done: this cannot be finished here, because what it takes is: "
-            f"{goal} Use another tool for that.",
-            failed=True,
+        return _failed(
+            f"This cannot be finished here, because what it takes is: {goal}\n"
+            "Use another tool for that."
         )
+
+
+def _ended(done: str, answer: str) -> ToolOutcome:
+    """What was done, as a fact; then what the subagent said of it."""
+    return ToolOutcome(f"{done}\n\nIts answer: {answer}")
+
+
+def _failed(reason: str) -> ToolOutcome:
+    return ToolOutcome(f"{NOTHING} {reason}", failed=True)
 
 
 def _step(use: Block) -> str | None:

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import from_json
 
-from global_chat.contract.errors import InvalidOutput
 from global_chat.prompts.compose import Mode
+from global_chat.workflow.patch import PatchRejected
 
 from .fences import unfenced
 from .visible import VisibleText
@@ -66,7 +66,7 @@ def read_reply(text: str) -> StructureReply:
     """The reply in `text`.
 
     A server that does not enforce the schema may fence the JSON, or answer with prose around a
-    YAML fence: both are read. Raises `InvalidOutput` for anything else.
+    YAML fence: both are read. Raises `PatchRejected` for anything else.
     """
     try:
         return StructureReply.model_validate_json(unfenced(text))
@@ -75,9 +75,8 @@ def read_reply(text: str) -> StructureReply:
         if fenced:
             return StructureReply(yaml=fenced["yaml"], text=text[: fenced.start()].strip())
         first = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidOutput(
-            f"The model's answer is not the JSON object that was asked for ({first['msg']}). "
-            "Nothing was changed; try again."
+        raise PatchRejected(
+            f"The reply is not the JSON object that was asked for: {first['msg']}."
         ) from None
 
 

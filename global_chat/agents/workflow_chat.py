@@ -63,11 +63,11 @@ async def answer(
         try:
             outcome = attempt.outcome(reply.text)
         except PatchRejected as rejected:
-            problem = "\n".join(f"- {p}" for p in rejected.problems)
-        except InvalidOutput as error:
             if listener.shown:
-                raise
-            problem = f"- {error.message}"
+                raise InvalidOutput(
+                    "The model's answer broke off in its text, so nothing was changed. Try again."
+                ) from None
+            problem = "\n".join(f"- {p}" for p in rejected.problems)
         else:
             if isinstance(outcome, StructureAnswer):
                 listener.finish(outcome.text)

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from global_chat.contract.errors import BadRequest, TurnError
-from global_chat.contract.events import Emit, Event, TurnStarted, Warned, WorkflowChanged
+from global_chat.contract.events import Emit, Event, WorkflowChanged
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.disk.paths import ResultPaths, check_writable, result_paths
@@ -100,14 +100,14 @@ class _Invocation:
         self._check_options()
         paths = self._check_paths()
         given = given_object(command.given, command.context)
-        payload, warnings = read(self._kind.payload, given)
+        payload = read(self._kind.payload, given)
         if isinstance(payload, Payload):
             self._renderer = self._choose_renderer(payload.options.stream)
         wired = wire(command.model, payload.api_key)
         with ExitStack() as stack:
             listeners = trace_listeners(stack, command.results.trace, payload)
             stack.enter_context(self._renderer)
-            emit = self._emitter(listeners, warnings)
+            emit = self._emitter(listeners)
             answered = False
             try:
                 turn = self._kind.take(payload, wired.services, emit)
@@ -163,8 +163,8 @@ class _Invocation:
             stream=stream,
         )
 
-    def _emitter(self, listeners: list[Emit], warnings: tuple[str, ...]) -> Emit:
-        """Tells everybody of each event. What was odd about the payload is told in the turn."""
+    def _emitter(self, listeners: list[Emit]) -> Emit:
+        """Tells everybody of each event."""
         verbose = self._command.show.verbose
 
         def emit(event: Event) -> None:
@@ -173,12 +173,8 @@ class _Invocation:
             for listener in listeners:
                 listener(event)
             self._renderer(event)
-            match event:
-                case TurnStarted():
-                    for warning in warnings:
-                        emit(Warned(warning))
-                case WorkflowChanged(workflow_yaml=workflow_yaml):
-                    self._unfinished = workflow_yaml
+            if isinstance(event, WorkflowChanged):
+                self._unfinished = event.workflow_yaml
 
         return emit
 

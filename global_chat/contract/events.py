@@ -171,9 +171,12 @@ class StepDiff:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The workflow as it now stands. `summary` is one line a change, in workflow terms."""
+    """What the turn changed. `summary` is one line a change, in workflow terms, and never empty.
 
-    workflow_yaml: str
+    `workflow_yaml` is the document as it now stands; None when a step's code came without one.
+    """
+
+    workflow_yaml: str | None
     steps: tuple[StepDiff, ...] = ()
     summary: tuple[str, ...] = ()
 

@@ -95,6 +95,11 @@ class _Conversation(_Input):
         return value
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each key that nothing reads."""
+        return tuple(_unknown_keys(self, ""))
+
+    @property
     def turns(self) -> tuple[HistoryEntry, ...]:
         """The history without blank turns, which no provider accepts."""
         return tuple(
@@ -149,7 +154,7 @@ class WorkflowPayload(_Conversation):
     read_only: bool = False
 
 
-T = TypeVar("T", bound=_Input)
+T = TypeVar("T", bound=_Conversation)
 
 _KINDS: dict[type, str] = {
     type(None): "nothing",
@@ -161,8 +166,8 @@ _KINDS: dict[type, str] = {
 }
 
 
-def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
-    """Check `data` against `model`: the value, and warnings about keys that nothing reads.
+def read(model: type[T], data: object) -> T:
+    """`data` as a `model`; its `warnings` name the keys that nothing reads.
 
     Raises `BadRequest` with a sentence that names each wrong field and says what is expected.
     """
@@ -172,10 +177,9 @@ def read(model: type[T], data: object) -> tuple[T, tuple[str, ...]]:
             f"The payload must be one object with at least a 'content' text; it holds {kind}."
         )
     try:
-        value = model.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
         raise BadRequest(_sentence(error), details={"fields": _fields(error)}) from None
-    return value, tuple(_unknown_keys(value, ""))
 
 
 def _fields(error: ValidationError) -> list[str]:

@@ -30,9 +30,14 @@ class HistoryEntry(_Part):
 
 
 class ResponseMeta(_Part):
-    """Who answered. Keys that do not apply to the turn are left out of the JSON."""
+    """Who answered, and what came of it. Keys that do not apply are left out of the JSON.
+
+    `changes` is one line a change, `[]` when nothing changed. `warnings` are those of the events.
+    """
 
     agents: list[AgentName]
+    changes: list[str] = []
+    warnings: list[str] = []
     router_confidence: int | None = Field(default=None, ge=1, le=5)
     planner_iterations: int | None = None
     total_tool_calls: int | None = None

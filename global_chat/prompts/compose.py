@@ -42,6 +42,7 @@ _JOB_SCOPE = {
 _JOB_CORRECTION = Part("job_correction", "problem")
 
 _PLANNER = Part("planner")
+_PLANNER_FINDING = Part("planner_finding")
 
 
 def router_system() -> str:
@@ -105,10 +106,16 @@ def planner_system() -> str:
     return join(_PLANNER.fill(), _VOICE.fill())
 
 
-def planner_context(page: str | None, outline: str, evidence: str, attached: Sequence[str]) -> str:
-    """`attached` are the types behind `evidence`: its blocks do not all say theirs."""
+def planner_context(
+    page: str | None, outline: str, evidence: str, attached: Sequence[str], finding: str = ""
+) -> str:
+    """`attached` are the types behind `evidence`: its blocks do not all say theirs.
+
+    `finding` is what an agent found who was asked first. A model wrote it, so it has a block.
+    """
     return join(
         place(page, outline),
+        join(_PLANNER_FINDING.fill(), block("finding", finding)) if finding else "",
         join(_EVIDENCE.fill(), evidence) if evidence else "",
         attached_types(attached),
     )

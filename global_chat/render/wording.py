@@ -45,12 +45,13 @@ def warning_line(event: Warned) -> str:
 
 
 class Closing:
-    """Listens for who answered and what it cost, for the line at the end."""
+    """Listens for who answered, what changed and what it cost, for the line at the end."""
 
     def __init__(self) -> None:
         self._backend = ""
         self._agents: list[AgentName] = []
         self._usage = Usage()
+        self._changed = ""
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -60,14 +61,19 @@ class Closing:
                 self._agents.append(agent)
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
+                self._changed = _changed(response.meta.changes)
             case TurnFailed(usage=usage):
                 self._usage = usage
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
-        """`router → planner · 1,204 tokens in (800 cached), 61 out · 3.2 s · wrote a.json`."""
+        """`router → planner · 2 changes · 1,204 tokens in, 61 out · 3.2 s · wrote a.json`.
+
+        Of a turn that failed it says nothing of changes: the error names what was kept.
+        """
         parts = [
             _BACKENDS.get(self._backend, ""),
             _route(self._agents),
+            self._changed,
             _tokens(self._usage),
             f"{seconds:.1f} s",
             _written(files),
@@ -78,6 +84,12 @@ class Closing:
 def _route(agents: Sequence[AgentName]) -> str:
     runs = ((name.replace("_", " "), len(list(group))) for name, group in groupby(agents))
     return " → ".join(f"{name} ×{count}" if count > 1 else name for name, count in runs)
+
+
+def _changed(changes: Sequence[str]) -> str:
+    if len(changes) == 1:
+        return one_line(changes[0])
+    return f"{len(changes)} changes" if changes else "nothing changed"
 
 
 def _tokens(usage: Usage) -> str:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from global_chat.contract.errors import ScriptMismatch, TimedOut, TurnError
-from global_chat.contract.events import Event, RouteDecided, Warned
+from global_chat.contract.events import Event, RouteDecided
 from global_chat.contract.payload import Payload
 from global_chat.contract.payload import read as read_payload
 from global_chat.contract.response import Response
@@ -76,8 +76,7 @@ async def _take(case: Case, services: Services, listening: Listening) -> Outcome
     failure: TurnError | None = None
     began = time.perf_counter()
     try:
-        payload, unknown = read_payload(Payload, case.given)
-        events += [Warned(warning) for warning in unknown]
+        payload = read_payload(Payload, case.given)
         response = await take_turn(payload, services, events.append)
     except RouteIsKnown:
         # Whoever was to come next was not asked, so nothing of it is told.

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from global_chat.agents.asking import AgentContext
 from global_chat.agents.knowledge import Knowledge, NoKnowledge
 from global_chat.contract.errors import InternalError, TurnError
-from global_chat.contract.events import Emit, Event, Noted, TurnEnded, TurnFailed, TurnStarted
+from global_chat.contract.events import (
+    Emit,
+    Event,
+    Noted,
+    TurnEnded,
+    TurnFailed,
+    TurnStarted,
+    Warned,
+)
 from global_chat.contract.names import BackendName
 from global_chat.contract.response import HistoryEntry, Response
 from global_chat.contract.settings import Settings
@@ -40,9 +48,12 @@ class Caller:
 Body = Callable[[AgentContext, Tally], Awaitable[Response]]
 
 
-async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -> Response:
-    """Run `body` between the first and the last event of a turn.
+async def run_turn(
+    services: Services, emit: Emit, caller: Caller, body: Body, warnings: Sequence[str] = ()
+) -> Response:
+    """Run `body` between the first and the last event of a turn; `warnings` are told before it.
 
+    What changed and every warning go into the response at the very end, whoever told of them.
     Raises a `TurnError`, after `TurnFailed` was emitted; whatever else is raised inside becomes an
     `InternalError`. A cancelled turn ends without a last event: nobody listens any more.
     """
@@ -61,6 +72,8 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
             backend=services.backend,
         )
     )
+    for warning in warnings:
+        tell(Warned(warning))
     context = AgentContext(services.model, services.settings, tell, services.knowledge)
     try:
         response = await _noting(body(context, tally), services, tell)
@@ -69,6 +82,7 @@ async def run_turn(services: Services, emit: Emit, caller: Caller, body: Body) -
         error.partial_workflow = tally.workflow_yaml
         tell(TurnFailed(error, tally.usage))
         raise error from raised
+    response.meta.changes, response.meta.warnings = tally.changes, tally.warnings
     if services.backend != "anthropic":
         response.meta.backend = services.backend
     tell(TurnEnded(response))

@@ -1,12 +1,14 @@
-"""What a turn changed, told once: a diff of each step, a summary, and new problems."""
+"""What a turn changed, told once: a diff of each step, a line a change, and new problems."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from global_chat.agents.asking import AgentContext
+from global_chat.agents.work_done import changes_between, code_change
 from global_chat.contract.events import Changes, StepDiff, Warned
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.parts import Step
 
 
 def report_changes(
@@ -24,7 +26,13 @@ def report_changes(
         told = any(problem.message in warning for warning in warnings)
         if not told and (problem.rule, problem.message) not in known:
             context.emit(Warned(str(problem)))
-    context.emit(Changes(after.text, step_diffs(before, after), before.changes_to(after)))
+    context.emit(Changes(after.text, step_diffs(before, after), changes_between(before, after)))
+
+
+def report_code(context: AgentContext, step: Step, code: str) -> None:
+    """Emit `Changes` for the new code of a step that came without a workflow."""
+    diff = StepDiff(step.key, step.name, step.code or "", code)
+    context.emit(Changes(None, (diff,), (code_change(step.name, diff.before, code),)))
 
 
 def step_diffs(before: Workflow, after: Workflow) -> tuple[StepDiff, ...]:

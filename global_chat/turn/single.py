@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from global_chat.agents import job_chat, workflow_chat
 from global_chat.agents.asking import AgentContext
-from global_chat.agents.outcome import Handover
+from global_chat.agents.outcome import CodeAnswer, StructureAnswer
 from global_chat.agents.visible import say
 from global_chat.contract.attachments import check_size
-from global_chat.contract.errors import InternalError
 from global_chat.contract.events import Emit
 from global_chat.contract.payload import JobPayload, WorkflowPayload
 from global_chat.contract.response import Artifact, Response, ResponseMeta
@@ -15,7 +14,7 @@ from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
 
 from .lifecycle import Caller, Services, exchange, run_turn
-from .report import report_changes
+from .report import report_changes, report_code
 from .tally import Tally
 
 
@@ -41,10 +40,12 @@ async def take_job_turn(payload: JobPayload, services: Services, emit: Emit) -> 
                 evidence=given.evidence,
             ),
         )
-        if isinstance(answer, Handover):
-            raise InternalError("A handover came from an agent that was addressed directly.")
+        assert isinstance(answer, CodeAnswer), "addressed directly, no agent hands over"
         say(context.emit, answer.text)
-        new = [] if answer.code is None else [Artifact(type="job_code", content=answer.code)]
+        new = []
+        if answer.code is not None:
+            report_code(context, step, answer.code)
+            new = [Artifact(type="job_code", content=answer.code)]
         return Response(
             response=answer.text,
             attachments=new,
@@ -53,7 +54,7 @@ async def take_job_turn(payload: JobPayload, services: Services, emit: Emit) -> 
             meta=ResponseMeta(agents=tally.agents),
         )
 
-    return await run_turn(services, emit, Caller(), body)
+    return await run_turn(services, emit, Caller(), body, payload.warnings)
 
 
 async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit: Emit) -> Response:
@@ -74,8 +75,7 @@ async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit:
             ),
             show=context.emit,
         )
-        if isinstance(answer, Handover):
-            raise InternalError("A handover came from an agent that was addressed directly.")
+        assert isinstance(answer, StructureAnswer), "addressed directly, no agent hands over"
         after = answer.workflow
         report_changes(context, workflow, after, tally.warnings)
         return Response(
@@ -86,4 +86,4 @@ async def take_workflow_turn(payload: WorkflowPayload, services: Services, emit:
             meta=ResponseMeta(agents=tally.agents),
         )
 
-    return await run_turn(services, emit, Caller(), body)
+    return await run_turn(services, emit, Caller(), body, payload.warnings)

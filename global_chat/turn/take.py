@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from global_chat.agents import job_chat, planner, router, workflow_chat
@@ -20,7 +19,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import Destination, RouteReason
 from global_chat.contract.payload import Payload
-from global_chat.contract.response import Artifact, HistoryEntry, Response, ResponseMeta
+from global_chat.contract.response import Artifact, Response, ResponseMeta
 from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page, Step
@@ -31,9 +30,6 @@ from .tally import Tally
 
 #: A direct route with a confidence below this goes to the planner, who can look before it acts.
 LEAST_CONFIDENCE = 3
-
-#: A reply to a question counts as an answer to it up to here, in words.
-LONGEST_ANSWER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ async def take_turn(payload: Payload, services: Services, emit: Emit) -> Respons
     async def body(context: AgentContext, tally: Tally) -> Response:
         return await _Turn(payload, context, tally).run()
 
-    return await run_turn(services, emit, caller, body)
+    return await run_turn(services, emit, caller, body, payload.warnings)
 
 
 class _Turn:
@@ -106,14 +102,16 @@ class _Turn:
                 detail=route.problem,
             )
         )
-        outcome: Answered | Handover | None = None
-        if sent_to == "job_code_agent" and step is not None:
-            outcome = await self._code(step)
-        elif sent_to == "workflow_agent":
+        if sent_to == "workflow_agent":
             outcome = await self._structure()
-        if isinstance(outcome, Handover) and sent_to != "planner":
-            self._context.emit(HandedOver(sent_to, outcome.goal))
-        return outcome if isinstance(outcome, Answered) else await self._plan()
+        elif sent_to == "job_code_agent" and step is not None:
+            outcome = await self._code(step)
+        else:
+            return await self._plan()
+        if isinstance(outcome, Answered):
+            return outcome
+        self._context.emit(HandedOver(sent_to, outcome.goal))
+        return await self._plan(outcome.goal)
 
     async def _code(self, step: Step) -> Answered | Handover:
         task = job_chat.CodeTask(
@@ -152,15 +150,14 @@ class _Turn:
             self._context.emit(WorkflowChanged(answer.workflow.text))
         return Answered(answer.text, answer.workflow)
 
-    async def _plan(self) -> Answered:
+    async def _plan(self, finding: str = "") -> Answered:
         task = planner.PlannerTask(
             workflow=self._workflow,
             content=self._payload.content,
-            request=_asked(self._history, self._payload.content),
             page=self._payload.page,
             history=self._history,
             evidence=self._evidence,
-            focus=self._open_step.key if self._open_step else None,
+            finding=finding,
         )
         planned = await planner.answer(self._context, task)
         return Answered(planned.text, planned.workflow, planned)
@@ -181,17 +178,6 @@ class _Turn:
                 limit_reached="max_tool_calls" if planned and planned.limit_reached else None,
             ),
         )
-
-
-def _asked(history: Sequence[HistoryEntry], content: str) -> str:
-    """What the user asks for, in words: a short answer to a question means what was asked.
-
-    Removals and switching are only done when the request asks for them; "yes, please" after
-    "Shall I remove Load?" does.
-    """
-    question = history[-1].content.strip() if history else ""
-    is_answer = question.endswith("?") and len(content.split()) <= LONGEST_ANSWER
-    return f"{question}\n{content}" if is_answer else content
 
 
 def _destination(route: Route, step: Step | None) -> tuple[Destination, RouteReason]:

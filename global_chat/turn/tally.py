@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from global_chat.contract.events import (
     AgentInvoked,
+    Changes,
     Event,
     ModelCallEnded,
     RouteDecided,
@@ -21,6 +22,7 @@ class Tally:
         self.usage = Usage()
         self.agents: list[AgentName] = []
         self.confidence: int | None = None
+        self.changes: list[str] = []
         self.warnings: list[str] = []
         #: The document with the work that is done, None when there is none yet.
         self.workflow_yaml: str | None = None
@@ -35,5 +37,7 @@ class Tally:
                 self.confidence = confidence
             case WorkflowChanged(workflow_yaml=workflow_yaml):
                 self.workflow_yaml = workflow_yaml
+            case Changes(summary=summary):
+                self.changes += summary
             case Warned(message=message):
                 self.warnings.append(message)

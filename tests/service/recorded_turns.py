@@ -141,7 +141,7 @@ async def take(
     `wrap` puts a model around the scripted one, inside the recorder; `listen` hears each event.
     """
     given = {"content": content, "workflow_yaml": workflow, "page": page, **payload}
-    value, _ = read(Payload, given)
+    value = read(Payload, given)
     return await _taken(take_turn, value, script, settings, wrap, listen, all_used)
 
 
@@ -153,13 +153,13 @@ async def plan(*rounds: Script, **more: Any) -> Taken:
 
 async def ask_job(script: Script, content: str = "Do it.", **payload: Any) -> Taken:
     """The job code agent on its own payload."""
-    value, _ = read(JobPayload, {"content": content, **payload})
+    value = read(JobPayload, {"content": content, **payload})
     return await _taken(take_job_turn, value, script)
 
 
 async def ask_workflow(script: Script, content: str = "Do it.", **payload: Any) -> Taken:
     """The workflow agent on its own payload."""
-    value, _ = read(WorkflowPayload, {"content": content, **payload})
+    value = read(WorkflowPayload, {"content": content, **payload})
     return await _taken(take_workflow_turn, value, script)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from global_chat.workflow.document import Workflow
@@ -89,13 +89,16 @@ def calls(*tools: Script, **more: Any) -> Script:
     return {"tools": list(tools), **more}
 
 
-def structure(yaml: str | None = None, text: str = "", **more: Any) -> Script:
-    return {"reply": {"handover": None, "yaml": yaml, "text": text}, **more}
+def structure(
+    yaml: str | None = None, text: str = "", remove: Sequence[str] = (), **more: Any
+) -> Script:
+    reply = {"handover": None, "remove": list(remove), "yaml": yaml, "text": text}
+    return {"reply": reply, **more}
 
 
 def hands_over(goal: str, **more: Any) -> Script:
     """The workflow agent's way out."""
-    return {"reply": {"handover": goal, "yaml": None, "text": ""}, **more}
+    return {"reply": {"handover": goal, "remove": [], "yaml": None, "text": ""}, **more}
 
 
 def tool(name: str, **input_: Any) -> Script:

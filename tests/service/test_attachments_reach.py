@@ -259,6 +259,20 @@ async def test_history_reaches_the_router_and_whoever_answers(
     assert [h.content for h in taken.response.history[:2]] == [h["content"] for h in history]
 
 
+@on_every_route
+async def test_a_question_that_the_assistant_opened_with_reaches_everybody_as_the_assistant_s(
+    script: Script, readers: set[str]
+) -> None:
+    history = [{"role": "assistant", "content": "Shall I run it hourly, canary?"}]
+    taken = await take(script, "yes please", history=history)
+    assert taken.holding("hourly, canary?") == {"router"} | whoever_talks_to_the_user(taken)
+    assert "assistant: Shall I run it hourly, canary?" in repr(taken.to("router"))
+    answering = [request for request in taken.requests if request.agent != "router"]
+    messages = [message for request in answering for message in request.messages]
+    assert not [m for m in messages if m.role == "user" and "canary?" in repr(m)]
+    assert taken.response.history[0].content == "Shall I run it hourly, canary?"
+
+
 def whoever_talks_to_the_user(taken: Taken) -> set[str]:
     """The agents of the turn but those that the planner called."""
     agents = taken.response.meta.agents

@@ -137,13 +137,13 @@ async def test_every_tool_call_of_every_round_is_told_and_ends() -> None:
     assert [e.failed for e in ended] == [True, True, False]
 
 
-async def test_a_merge_that_breaks_is_no_failure_of_the_model_s_call(
+async def test_a_patch_that_breaks_is_no_failure_of_the_model_s_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def breaks(*_args: object, **_more: object) -> None:
         raise InternalError("It could not be written exactly.")
 
-    monkeypatch.setattr(Workflow, "merge", breaks)
+    monkeypatch.setattr(Workflow, "apply", breaks)
     taken = await plan(
         calls(structure_call(), code_call("load")),
         says("It failed."),

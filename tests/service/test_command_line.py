@@ -255,7 +255,8 @@ def test_a_step_addressed_directly_gives_its_code(command: CommandLine) -> None:
 def test_a_structure_addressed_directly_gives_the_workflow(command: CommandLine) -> None:
     command.write("wf.json", {"content": "Rename it to Two", "existing_yaml": WORKFLOW})
     renamed = WORKFLOW.replace("name: One", "name: Two")
-    script = {"workflow_agent": [{"reply": {"yaml": renamed, "text": "It is called Two now."}}]}
+    patch = {"remove": [], "yaml": "name: Two\n", "text": "It is called Two now."}
+    script = {"workflow_agent": [{"reply": patch}]}
     written = command.write("script.json", script)
     assert command.run("workflow", "-i", "wf.json", "--script", written).code == 0
     assert command.text("wf.workflow.yaml") == renamed

@@ -57,7 +57,12 @@ async def test_new_code_comes_back_as_job_code() -> None:
     code = CODE.replace("/sites', { limit: 50", "/sites', { limit: 10")
     assert found["attachments"] == [{"type": "job_code", "content": code}]
     assert found["response"] == "Lowered."
-    assert found["meta"] == {"agents": ["job_code_agent"], "backend": "scripted"}
+    assert found["meta"] == {
+        "agents": ["job_code_agent"],
+        "changes": ["Code of Fetch visits changed (+1 −1)"],
+        "warnings": [],
+        "backend": "scripted",
+    }
     assert found["history"] == [
         *HISTORY,
         {"role": "user", "content": "Do it."},
@@ -146,7 +151,12 @@ async def test_the_workflow_agent_edits_and_gives_the_whole_document_back() -> N
     assert found["attachments"] == [
         {"type": "workflow_yaml", "content": WORKFLOW.replace("0 8 * * *", "0 6 * * *")}
     ]
-    assert found["meta"] == {"agents": ["workflow_agent"], "backend": "scripted"}
+    assert found["meta"] == {
+        "agents": ["workflow_agent"],
+        "changes": ["Schedule changed from `0 8 * * *` to `0 6 * * *`"],
+        "warnings": [],
+        "backend": "scripted",
+    }
     assert [h["content"] for h in found["history"]] == [
         "hi", "Hello.", "run it at six", "It runs at six.",
     ]  # fmt: skip
@@ -183,15 +193,15 @@ async def test_its_words_are_shown_while_they_come_and_once() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    ["jobs: [", "nonsense", "name: X\n", {"jobs": {}}, 5],
-    ids=["no-yaml", "no-mapping", "no-steps", "an-object", "a-number"],
+    ["jobs: [", "nonsense", "steps: []\n", {"jobs": {}}, 5],
+    ids=["no-yaml", "no-mapping", "another-form", "an-object", "a-number"],
 )
 async def test_a_yaml_that_cannot_be_used_gets_one_round_and_then_fails(bad: Any) -> None:
     wrong = replies(bad, "I changed it.", chunk=4)
     right = replies(drafted("0 8", "0 6"), "It runs at six.")
     taken = await ask_workflow({"workflow_agent": [wrong, right]}, existing_yaml=WORKFLOW)
     assert taken.shown == ["It runs at six."]
-    assert "cannot be used" in str(taken.requests[1].messages[-1].content)
+    assert "does not fit" in str(taken.requests[1].messages[-1].content)
     assert taken.requests[1].messages[-2].role == "assistant"
 
     taken = await ask_workflow({"workflow_agent": [wrong, wrong]}, existing_yaml=WORKFLOW)

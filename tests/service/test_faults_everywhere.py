@@ -195,7 +195,7 @@ def test_a_subagent_that_fails_is_a_result_that_the_planner_hears(
     answers(messages_server, agent, answer(agent), sent_to="planner")
     messages_server.add(
         Answer(content=(tool_use(tool, called),), agent="planner"),
-        replace(GOOD["planner"], agent="planner", contains=f"nothing was changed. {type_}"),
+        replace(GOOD["planner"], agent="planner", contains=f"Nothing was changed. {type_}"),
     )
     ran = ask(command, messages_server)
     assert (ran.code, ran.json["response"]) == (0, SAID), ran.err

@@ -74,7 +74,12 @@ async def test_in_a_turn_every_subagent_runs_in_subagent_mode(route: str) -> Non
         else:
             assert static == workflow_system("subagent", "")
             assert request.output_schema is not None
-            assert list(request.output_schema["properties"]) == ["handover", "yaml", "text"]
+            assert list(request.output_schema["properties"]) == [
+                "handover",
+                "remove",
+                "yaml",
+                "text",
+            ]
             assert request.tools == ()
 
 
@@ -132,7 +137,7 @@ async def test_addressed_directly_the_workflow_agent_cannot_hand_over() -> None:
     assert request.system[0].text == workflow_system("production", "")
     assert "Inspector" in request.system[0].text
     assert request.output_schema is not None
-    assert list(request.output_schema["properties"]) == ["yaml", "text"]
+    assert list(request.output_schema["properties"]) == ["remove", "yaml", "text"]
     assert "handover" not in repr(request)
     assert "zq" not in repr(request).lower()
 

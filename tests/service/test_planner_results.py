@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from global_chat.contract.events import Changes, Stitched, ToolCalled, ToolEnded
-from tests.service.recorded_turns import plan, results_in
+from tests.service.recorded_turns import plan, results_in, take
 from tests.service.scripts import (
     RENAMED,
     Script,
@@ -17,6 +17,7 @@ from tests.service.scripts import (
     says,
     structure,
     structure_call,
+    to_code,
     tool,
 )
 
@@ -34,7 +35,7 @@ WRITES = calls(edit(None, "post('/new');\n"), text="I wrote it.", repeat=True)
         (tool("call_workflow_agent", message=None), "message"),
         (tool("inspect_job_code", job_keys=[]), "job_keys"),
         (tool("search_documentation"), "query"),
-        (code_call("lode"), "no step is called 'lode'. The steps are: fetch, clean, load."),
+        (code_call("lode"), "No step is called 'lode'. The steps are: fetch, clean, load."),
         (inspect("lode"), "No step is called 'lode'. The steps are: fetch, clean, load."),
     ],
 )
@@ -96,7 +97,7 @@ async def test_a_subagent_s_failure_is_a_result_marked_as_one_with_its_type(
     (result,) = results_in(taken.to("planner")[1])
     assert result["is_error"] is True
     assert fault in result["content"]
-    assert "nothing was changed" in result["content"]
+    assert result["content"].startswith(f"Nothing was changed. {fault}: ")
     assert taken.response.attachments == []
     assert not taken.of(Stitched)
 
@@ -117,6 +118,7 @@ async def test_a_subagent_that_did_nothing_is_not_reported_as_done(
     (result,) = results_in(taken.to("planner")[1])
     assert result["is_error"] is True
     assert type_ in result["content"]
+    assert result["content"].startswith("Nothing was changed. ")
     assert taken.response.attachments == []
 
 
@@ -128,9 +130,55 @@ async def test_an_answer_without_a_change_says_so() -> None:
         workflow_agent=[structure(text="It is right already.")],
     )
     for result in results_in(taken.to("planner")[1]):
-        assert "as it was" in result["content"]
+        assert result["content"] == "Nothing was changed.\n\nIts answer: It is right already."
         assert "is_error" not in result
     assert not taken.of(Changes)
+
+
+async def test_a_result_begins_with_what_was_done_and_then_says_what_was_said() -> None:
+    taken = await plan(
+        calls(structure_call(), code_call("fetch")),
+        says("Done."),
+        workflow_agent=[renames("I did it.")],
+        job_code_agent=[calls(edit("limit: 50", "limit: 80"), text="I did it too.")],
+    )
+    structural, code = (r["content"] for r in results_in(taken.to("planner")[1]))
+    assert structural.startswith(f"Done:\n- Renamed step Fetch visits to {RENAMED}\n\n")
+    assert f'step fetch "{RENAMED}"' in structural
+    assert structural.endswith("\n\nIts answer: I did it.")
+    assert code == (
+        "Done: the code of fetch changed (+1 −1 lines).\n"
+        "<diff>\n@@ -1 +1 @@\n"
+        "-get('/body-zq21', { query: { limit: 50 } });\n"
+        "+get('/body-zq21', { query: { limit: 80 } });\n"
+        "</diff>\n\nIts answer: I did it too."
+    )
+
+
+async def test_why_an_edit_failed_reaches_the_planner_and_not_the_user() -> None:
+    fails = calls(edit("nowhere", "x"), text="Done.", repeat=2)
+    taken = await plan(calls(code_call("load")), says("It failed."), job_code_agent=[fails])
+    (result,) = results_in(taken.to("planner")[1])
+    assert "old_code does not occur" in result["content"]
+    direct = await take({"router": to_code("load"), "job_code_agent": [fails]})
+    assert "could not apply" in direct.response.response
+    assert "old_code" not in direct.response.response
+
+
+async def test_attachments_named_as_a_bare_text_are_those_of_one_type() -> None:
+    named = {**code_call("fetch"), "input": {**code_call("fetch")["input"], "attachments": "log"}}
+    taken = await plan(
+        calls(named),
+        says("It timed out."),
+        job_code_agent=[says("It timed out.")],
+        attachments=[
+            {"type": "log", "content": "canary-log"},
+            {"type": "run_input", "content": "canary-in"},
+        ],
+    )
+    (request,) = taken.to("job_code_agent")
+    assert "<run_logs>\ncanary-log\n</run_logs>" in request.system[1].text
+    assert "canary-in" not in repr(request)
 
 
 # --- failures of its own

@@ -48,6 +48,8 @@ async def test_a_direct_code_edit_changes_one_body_and_nothing_else() -> None:
     assert taken.asked == ["router", "job_code_agent"]
     assert taken.response.meta.model_dump(exclude_none=True) == {
         "agents": ["router", "job_code_agent"],
+        "changes": ["Code of Fetch visits changed (+1 −1)"],
+        "warnings": [],
         "router_confidence": 5,
         "backend": "scripted",
     }
@@ -236,25 +238,13 @@ async def test_an_unusable_router_means_the_planner_with_confidence_one(reply: A
     assert route(taken).detail
 
 
-# --- what the request asks for
+# --- what the reply says is done
 
 
-SWITCHED_OFF = drafted("enabled: true\nedges", "enabled: false\nedges")
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "asks"),
-    [
-        ("Shall I switch the trigger off?", "yes, please", True),
-        ("I can switch the trigger off.", "yes, please", False),
-        ("Shall I switch the trigger off?", "better give the first step a longer name", False),
-    ],
-)
-async def test_a_short_answer_to_a_question_asks_for_what_was_in_question(
-    question: str, answer: str, asks: bool
-) -> None:
-    history = [{"role": "user", "content": "Stop it."}, {"role": "assistant", "content": question}]
-    script = {"router": TO_STRUCTURE, "workflow_agent": [structure(SWITCHED_OFF, "It is off.")]}
-    taken = await take(script, answer, history=history)
+@pytest.mark.parametrize("words", ["hold it until Monday please", "what is this?"])
+async def test_no_word_of_the_request_decides_whether_a_change_is_made(words: str) -> None:
+    off = "triggers:\n  cron:\n    enabled: false\n"
+    script = {"router": TO_STRUCTURE, "workflow_agent": [structure(off, "It is off.")]}
+    taken = await take(script, words)
     switched = WORKFLOW.replace("enabled: true\nedges", "enabled: false\nedges")
-    assert taken.response.workflow_yaml == (switched if asks else None)
+    assert taken.response.workflow_yaml == switched

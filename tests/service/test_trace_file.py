@@ -204,7 +204,7 @@ def test_a_tool_that_fails_says_why(command: CommandLine, messages_server: Messa
     spans = traced(command, None, "--base-url", server, ANTHROPIC_API_KEY="a-key")
     [tool] = of_kind(spans, "tool_call")
     assert tool["failed"] is True
-    assert "no step is called 'nowhere'" in tool["reason"]
+    assert "No step is called 'nowhere'" in tool["reason"]
 
 
 def test_the_trace_can_be_shown_as_a_tree(command: CommandLine) -> None:

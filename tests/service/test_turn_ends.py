@@ -185,7 +185,8 @@ async def test_agents_are_listed_in_the_order_in_which_they_were_invoked() -> No
 @pytest.mark.parametrize("route", ["direct", "planned"])
 async def test_what_a_change_brought_is_warned_about_once(route: str) -> None:
     yaml = drafted(
-        "  load:\n", "  extra:\n    name: Extra\n    body: '// Add operations here'\n  load:\n"
+        "  load:\n",
+        "  extra:\n    name: Extra\n    adaptor: '@openfn/language-common@3.3.4'\n  load:\n",
     )
     script: dict[str, Any] = {"workflow_agent": [structure(yaml, "I added it.")]}
     if route == "direct":

@@ -48,7 +48,8 @@ def test_the_answer_goes_to_one_stream_and_everything_else_to_the_other(
         "* Code of Fetch changed (+1 −1)",
     ]
     assert re.fullmatch(
-        r"scripted, no model was asked · router → job code agent · [\d,]+ tokens in, \d+ out · "
+        r"scripted, no model was asked · router → job code agent · Code of Fetch changed "
+        r"\(\+1 −1\) · [\d,]+ tokens in, \d+ out · "
         r"\d+\.\d s · wrote turn\.response\.json, turn\.workflow\.yaml",
         closing,
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from global_chat.agents.asking import as_message
-from global_chat.agents.conversation import messages
+from global_chat.agents.conversation import OPENING, messages
 from global_chat.agents.tool_results import ToolOutcome, results
 from global_chat.contract.response import HistoryEntry
 from global_chat.contract.usage import Usage
@@ -40,8 +40,32 @@ def test_neighbours_of_one_role_become_one_message() -> None:
     assert found == (Message("user", "hi\n\nhello?\n\ngo on"),)
 
 
-def test_what_the_assistant_said_before_any_request_is_left_out() -> None:
-    assert messages([turn("assistant", "Welcome.")], "hi") == (Message("user", "hi"),)
+@pytest.mark.parametrize(
+    "history",
+    [
+        [turn("assistant", "Shall I run it hourly?")],
+        [turn("user", " "), turn("assistant", "Shall I run it hourly?")],
+        [turn("assistant", "\n"), turn("assistant", "Shall I run it hourly?")],
+    ],
+)
+def test_what_the_assistant_says_first_stays_what_the_assistant_said(
+    history: list[HistoryEntry],
+) -> None:
+    assert messages(history, "yes please") == (
+        Message("user", OPENING),
+        Message("assistant", "Shall I run it hourly?"),
+        Message("user", "yes please"),
+    )
+
+
+def test_two_turns_of_the_assistant_in_a_row_become_one_and_lose_nothing() -> None:
+    found = messages([turn("assistant", "Welcome."), turn("assistant", "Hourly?")], "yes")
+    assert found[1:] == (Message("assistant", "Welcome.\n\nHourly?"), Message("user", "yes"))
+
+
+def test_a_conversation_that_the_user_opens_has_no_word_on_who_does() -> None:
+    assert OPENING not in repr(messages([turn("user", "hi"), turn("assistant", "Hello.")], "go"))
+    assert messages([], "go") == (Message("user", "go"),)
 
 
 @given(st.lists(entries, max_size=8), st.text(min_size=1))
@@ -53,6 +77,9 @@ def test_every_conversation_is_one_that_providers_accept(
     assert roles == ["user" if i % 2 == 0 else "assistant" for i in range(len(roles))]
     assert roles[-1] == "user"
     assert str(found[-1].content).endswith(content)
+    for entry in history:
+        said = [str(m.content) for m in found if m.role == entry.role]
+        assert not entry.content.strip() or any(entry.content in text for text in said)
     assert all(str(m.content).strip() for m in found[:-1])
 
 

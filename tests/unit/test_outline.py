@@ -33,7 +33,7 @@ jobs:
   listed: {name: Listed, body: [CANARY, CANARY]}
   other: {name: Other, expression: CANARY, notes: "CANARY\\nCANARY"}
 triggers:
-  kafka: {id: CANARY-2, type: kafka, kafka_configuration: {password: CANARY}, custom_path: CANARY}
+  kafka: {id: CANARY-2, type: kafka, kafka_configuration: {password: CANARY}, custom_path: visits}
 edges:
   kafka->plain: {id: CANARY-3, source_trigger: kafka, target_job: plain, condition_type: always}
 """

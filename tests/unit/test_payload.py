@@ -32,7 +32,7 @@ WHOLE: dict[str, Any] = {
 
 
 def payload(**changes: Any) -> Payload:
-    return read(Payload, {"content": "hi", **changes})[0]
+    return read(Payload, {"content": "hi", **changes})
 
 
 def refusal(data: object, model: type[Any] = Payload) -> BadRequest:
@@ -42,8 +42,8 @@ def refusal(data: object, model: type[Any] = Payload) -> BadRequest:
 
 
 def test_every_key_of_the_contract_is_read() -> None:
-    found, warnings = read(Payload, WHOLE)
-    assert warnings == ()
+    found = read(Payload, WHOLE)
+    assert found.warnings == ()
     assert found.content == WHOLE["content"]
     assert found.workflow_yaml == WHOLE["workflow_yaml"]
     assert found.page == WHOLE["page"]
@@ -58,8 +58,8 @@ def test_every_key_of_the_contract_is_read() -> None:
 
 
 def test_only_content_is_required_and_the_rest_has_its_default() -> None:
-    found, warnings = read(Payload, {"content": "hi"})
-    assert warnings == ()
+    found = read(Payload, {"content": "hi"})
+    assert found.warnings == ()
     assert (found.workflow_yaml, found.page, found.api_key) == (None, None, None)
     assert (found.turns, found.evidence) == ((), ())
     assert found.options.stream is None
@@ -77,7 +77,7 @@ def test_null_inside_meta_is_absent_too(part: dict[str, Any]) -> None:
 
 
 def test_the_key_is_in_no_text_made_of_the_payload() -> None:
-    found, _ = read(Payload, WHOLE)
+    found = read(Payload, WHOLE)
     for text in (repr(found), str(found), found.model_dump_json(), str(found.model_dump())):
         assert KEY not in text
     wrong = refusal({"api_key": [KEY], "history": KEY, "content": {"a": KEY}})
@@ -162,7 +162,7 @@ def test_at_most_five_faults_are_told_and_the_rest_counted() -> None:
 
 
 def test_unknown_keys_are_warned_about_by_their_place_and_refuse_nothing() -> None:
-    found, warnings = read(
+    found = read(
         Payload,
         {
             "content": "hi",
@@ -174,8 +174,8 @@ def test_unknown_keys_are_warned_about_by_their_place_and_refuse_nothing() -> No
     )
     assert found.content == "hi"
     for key in ("suggest_code", "options.streem", "meta.user.name", "history[0].id"):
-        assert any(f"{key!r}" in warning for warning in warnings)
-    assert len(warnings) == 4
+        assert any(f"{key!r}" in warning for warning in found.warnings)
+    assert len(found.warnings) == 4
 
 
 # --- history
@@ -270,7 +270,7 @@ def test_any_data_is_read_or_refused_with_a_sentence(data: object) -> None:
 
 
 def test_the_job_code_agent_s_payload_is_read_whole() -> None:
-    found, warnings = read(
+    found = read(
         JobPayload,
         {
             "content": "why?",
@@ -285,7 +285,7 @@ def test_the_job_code_agent_s_payload_is_read_whole() -> None:
             "history": [{"role": "user", "content": "hi"}],
         },
     )
-    assert warnings == ()
+    assert found.warnings == ()
     assert found.context.expression == "fn(s => s);"
     assert found.context.evidence == (
         Attachment("run_input", '{\n  "a": 1\n}'),
@@ -296,15 +296,15 @@ def test_the_job_code_agent_s_payload_is_read_whole() -> None:
 
 @pytest.mark.parametrize("model", [JobPayload, WorkflowPayload])
 def test_a_subagent_s_payload_needs_only_content(model: type[Any]) -> None:
-    found, _ = read(model, {"content": "hi", "context": None, "errors": None, "read_only": None})
-    assert found == read(model, {"content": "hi"})[0]
+    found = read(model, {"content": "hi", "context": None, "errors": None, "read_only": None})
+    assert found == read(model, {"content": "hi"})
     assert refusal({}, model).details == {"fields": ["content"]}
 
 
 def test_the_workflow_agent_s_payload_is_read_whole() -> None:
-    found, warnings = read(
+    found = read(
         WorkflowPayload,
         {"content": "fix", "existing_yaml": "jobs: {}", "errors": ["a", "b"], "read_only": True},
     )
-    assert warnings == ()
+    assert found.warnings == ()
     assert (found.existing_yaml, found.errors, found.read_only) == ("jobs: {}", ["a", "b"], True)

@@ -73,6 +73,9 @@ def test_what_is_particular_to_a_call(snapshot: SnapshotAssertion) -> None:
         "planner, everything": compose.planner_context(
             "workflows/visits/fetch", 'workflow "Visits"', EVIDENCE, ("log",)
         ),
+        "planner, after a handover": compose.planner_context(
+            None, 'workflow "Visits"', "", (), "The filter is in another step."
+        ),
         "planner, from scratch": compose.planner_context(None, "", "", ()),
     } == snapshot
 
@@ -177,12 +180,12 @@ def test_texts_of_a_call_travel_unchanged(first: str, second: str, third: str) -
     workflow = compose.workflow_context(
         "d" + first, evidence="e" + second, read_only=False, errors="x" + third
     )
-    planner = compose.planner_context("p" + first, "o" + second, "e" + third, ())
+    planner = compose.planner_context("p" + first, "o" + second, "e" + third, (), "f" + first)
     for text in ("o" + first, second, "a" + third, f"\n{first}\n", "e" + second):
         assert text in job
     for text in ("d" + first, "e" + second, "x" + third):
         assert text in workflow
-    for text in ("p" + first, "o" + second, "e" + third):
+    for text in ("p" + first, "o" + second, "e" + third, "f" + first):
         assert text in planner
 
 

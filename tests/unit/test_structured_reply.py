@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.agents.structured_reply import StreamedText, read_reply, schema
+from global_chat.agents.structured_reply import StreamedText, StructureReply, read_reply, schema
 from global_chat.agents.visible import VisibleText
-from global_chat.contract.errors import InvalidOutput
 from global_chat.contract.events import Event, TextDelta, TextRestarted
 from global_chat.prompts.compose import Mode
+from global_chat.workflow.patch import PatchRejected
 from tests.screen import screen
 
 pytestmark = pytest.mark.unit
@@ -30,17 +30,17 @@ yamls = st.none() | st.sampled_from(["name: Visits\njobs: {}\n", '"text": "x"', 
 
 
 class Played:
-    """A stream listened to: what was shown, and which YAML was asked about."""
+    """A stream listened to: what was shown, and which reply was asked about."""
 
     def __init__(self, mode: Mode = "subagent", *, accepts: bool = True) -> None:
         self.events: list[Event] = []
-        self.asked: list[str | None] = []
+        self.asked: list[StructureReply] = []
         self.visible = VisibleText(self.events.append)
         self._accepts = accepts
         self.listener = StreamedText(self.visible, mode, self._accept)
 
-    def _accept(self, yaml: str | None) -> bool:
-        self.asked.append(yaml)
+    def _accept(self, asked: StructureReply) -> bool:
+        self.asked.append(asked)
         return self._accepts
 
     def pieces(self, text: str, *sizes: int) -> Played:
@@ -59,7 +59,7 @@ class Played:
 
 def reply(mode: Mode, *, ascii_only: bool = False, **fields: Any) -> str:
     first = {"handover": None} if mode == "subagent" else {}
-    whole = {**first, "yaml": None, "text": "", **fields}
+    whole = {**first, "remove": [], "yaml": None, "text": "", **fields}
     return json.dumps(whole, ensure_ascii=ascii_only)
 
 
@@ -144,7 +144,7 @@ def test_escapes_and_astral_characters_survive_any_cut(cuts: tuple[int, ...]) ->
 def test_a_yaml_that_cannot_stand_keeps_the_text_back() -> None:
     played = Played(accepts=False).pieces(reply("subagent", yaml="nonsense", text="Done!"), 4)
     assert played.events == []
-    assert played.asked == ["nonsense"]
+    assert [asked.yaml for asked in played.asked] == ["nonsense"]
 
 
 @pytest.mark.parametrize("yaml", [{"name": "Visits"}, ["jobs"], 5, True])
@@ -152,7 +152,7 @@ def test_a_yaml_that_is_no_text_is_left_to_the_end(yaml: object) -> None:
     whole = reply("subagent", yaml=yaml, text="Done!")
     played = Played().pieces(whole, 4)
     assert (played.events, played.asked) == ([], [])
-    with pytest.raises(InvalidOutput):
+    with pytest.raises(PatchRejected):
         read_reply(whole)
 
 
@@ -189,7 +189,7 @@ def test_prose_around_a_fenced_yaml_is_read_too_and_its_inner_fences_stay() -> N
     ["", "Sure, I did that.", "[]", "null", '{"yaml": 5}', '{"text": ["a"]}', '{"text": "cut'],
 )
 def test_anything_else_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(InvalidOutput, match="JSON object"):
+    with pytest.raises(PatchRejected, match="JSON object"):
         read_reply(text)
 
 
@@ -197,10 +197,10 @@ def test_anything_else_is_refused_with_a_sentence(text: str) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         read_reply(text)
-    except InvalidOutput as error:
-        assert error.message
+    except PatchRejected as error:
+        assert error.problems
 
 
 def test_handover_comes_first_and_only_in_subagent_mode() -> None:
-    assert list(schema("subagent")["properties"]) == ["handover", "yaml", "text"]
-    assert list(schema("production")["properties"]) == ["yaml", "text"]
+    assert list(schema("subagent")["properties"]) == ["handover", "remove", "yaml", "text"]
+    assert list(schema("production")["properties"]) == ["remove", "yaml", "text"]

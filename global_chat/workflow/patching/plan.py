@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner
+from global_chat.workflow.drafting import edge_fields, placeholder_owner, trigger_fields
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
 from global_chat.workflow.patching.paths import plan_paths
@@ -246,7 +246,9 @@ class _Planner:
         self, old: Trigger, given: str, steps: list[Planned[Step]], *, moved: bool = False
     ) -> Trigger:
         """What the patch makes of a trigger. Id and `enabled` stay whatever its type is."""
+        shown = trigger_fields(old)
         fields = self.patch.triggers.get(given, {})
+        fields = {name: value for name, value in fields.items() if shown.get(name) != value}
         type_ = str(fields.get("type") or old.type or "") or None
         cron = fields.get("cron_expression", old.cron_expression)
         if "".join(str(cron).split()) == "".join(str(old.cron_expression).split()):
