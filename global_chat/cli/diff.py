@@ -12,10 +12,12 @@ from global_chat.render.diffs import diff_lines
 from global_chat.render.safe_text import clean, one_line
 from global_chat.render.stream import Stream
 from global_chat.render.wording import error_text
+from global_chat.workflow.changes import project_changes
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.whole_file import every_workflow
 
 _SAME, _DIFFERENT, _UNREADABLE = 0, 1, 2
+_NOTHING = "Nothing that the workflow does changed: only comments, layout or ids."
 
 
 def run_diff(old: str | Path, new: str | Path) -> int:
@@ -33,7 +35,7 @@ def run_diff(old: str | Path, new: str | Path) -> int:
         return _UNREADABLE
     if texts[0] == texts[1]:
         return _SAME
-    for change in told or ["Nothing that the workflow does: comments, layout or other keys."]:
+    for change in told or [_NOTHING]:
         out.line(one_line(change))
     out.line("")
     for line in diff_lines(clean(texts[0]), clean(texts[1])):
@@ -44,6 +46,7 @@ def run_diff(old: str | Path, new: str | Path) -> int:
 def _changes(old: str, new: str) -> Iterator[str]:
     """The changes of every workflow, of a project's under its key."""
     before, after = dict(every_workflow(old)), dict(every_workflow(new))
+    yield from project_changes(next(iter(before.values())), next(iter(after.values())))
     if len(before) == len(after) == 1:
         yield from next(iter(before.values())).changes_to(next(iter(after.values())))
         return

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from global_chat.workflow import other_keys
+from global_chat.workflow.other_keys import OtherKeys, differences, sentence
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.reading.trigger_settings import CURSOR, SETTING_PATHS
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -27,7 +30,8 @@ def changes(
 
     Steps are the same when their ids are, else when their keys are, else when their names are,
     else when their adaptor and code are; `renamed` gives the new keys of old steps if known.
-    Nothing is said of what the parts do not show: comments, positions, credentials.
+    Every change in what a run does is told. Nothing is said of comments, positions, ids and the
+    keys of paths; a secret is told by its name only.
     """
     marks: tuple[Callable[[Step], str], ...]
     marks = (lambda s: s.name, lambda s: f"{s.adaptor} {s.code}")
@@ -36,15 +40,31 @@ def changes(
     if len(old.triggers) == len(new.triggers) == 1:
         triggers = [(old.triggers[0], new.triggers[0])]
     ends = _Ends(old, new, steps, triggers)
+    was, now = (other_keys.of_parts(each.source, each.layout) for each in (old, new))
     lines: list[str] = []
-    if old.name and new.name and old.name != new.name:
-        lines.append(f"Workflow renamed from {old.name} to {new.name}")
+    if not old.is_empty and not new.is_empty:
+        lines += _name(old.name, new.name)
+        lines += ends.start(old, new)
+    beside = (other_keys.of_workflow(each.source, each.layout) for each in (old, new))
+    lines += differences("the workflow", *beside)
     for before, after in steps:
         lines += _step(before, after)
-    for start, now in triggers:
-        lines += _trigger(start, now)
-    lines += ends.edges(old.edges, new.edges)
+        if after:
+            lines += differences(after.name, was.get(id(before), {}), now[id(after)])
+    for first, then in triggers:
+        lines += _trigger(first, then, is_only=len(new.triggers) == 1)
+        if then:
+            lines += ends.cursor(first, then)
+            keys = _lasting(first, then, was.get(id(first), {}), now[id(then)])
+            lines += differences(f"trigger {then.key}", keys, now[id(then)])
+    lines += ends.edges(old.edges, new.edges, was, now)
     return tuple(lines)
+
+
+def project_changes(old: Workflow, new: Workflow) -> tuple[str, ...]:
+    """What changed in the project beside its workflows, when both stand in one."""
+    was, now = (other_keys.of_project(each.source, each.root) for each in (old, new))
+    return () if was is None or now is None else tuple(differences("the project", was, now))
 
 
 def changed_lines(before: str, after: str) -> tuple[int, int]:
@@ -99,6 +119,13 @@ def _unique(parts: Sequence[P], mark: Callable[[P], str | None]) -> dict[str, P]
     return {m: part for part in parts if (m := mark(part)) and often[m] == 1}
 
 
+def _name(old: str | None, new: str | None) -> Iterator[str]:
+    if old and new and old != new:
+        yield f"Workflow renamed from {old} to {new}"
+    elif old != new:
+        yield sentence("Name", "the workflow", old, new)
+
+
 def _step(old: Step | None, new: Step | None) -> Iterator[str]:
     if new is None:
         yield f"Removed step {old.name if old else ''}"
@@ -122,10 +149,11 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
 
 def _code(name: str, before: str, after: str) -> str:
     added, removed = changed_lines(before, after)
-    return f"Code of {name} changed (+{added} −{removed})"
+    counts = f"+{added} −{removed}" if added or removed else "line ends only"
+    return f"Code of {name} changed ({counts})"
 
 
-def _trigger(old: Trigger | None, new: Trigger | None) -> Iterator[str]:
+def _trigger(old: Trigger | None, new: Trigger | None, *, is_only: bool) -> Iterator[str]:
     if new is None:
         yield f"Removed trigger {old.key if old else ''}"
         return
@@ -135,13 +163,31 @@ def _trigger(old: Trigger | None, new: Trigger | None) -> Iterator[str]:
         return
     if old.key != new.key and old.type == new.type:
         yield f"Renamed trigger {old.key} to {new.key}"
+    which = "" if is_only else f" {new.key}"
     if old.type != new.type:
         schedule = f" (`{new.cron_expression}`)" if new.cron_expression else ""
-        yield f"Trigger changed from {old.type} to {new.type}{schedule}"
+        was, now = old.type or "no type", new.type or "no type"
+        yield f"Trigger{which} changed from {was} to {now}{schedule}"
     elif old.cron_expression != new.cron_expression:
-        yield f"Schedule changed from `{old.cron_expression}` to `{new.cron_expression}`"
+        yield f"Schedule{which and f' of trigger{which}'} {_schedule(old, new)}"
     if (old.enabled is not False) != (new.enabled is not False):
         yield f"Trigger {new.key} switched {_switched(new.enabled)}"
+
+
+def _schedule(old: Trigger, new: Trigger) -> str:
+    if new.cron_expression is None:
+        return "removed"
+    was = f"changed from `{old.cron_expression}`" if old.cron_expression else "set"
+    return f"{was} to `{new.cron_expression}`"
+
+
+def _lasting(old: Trigger | None, new: Trigger, was: OtherKeys, now: OtherKeys) -> OtherKeys:
+    """The old keys without the settings that went together with the trigger's type; nobody needs
+    to be told."""
+    if old is None or old.type == new.type:
+        return was
+    settings = {path[0] for path in SETTING_PATHS.values()}
+    return {path: v for path, v in was.items() if path in now or path[0] not in settings}
 
 
 def _switched(enabled: bool | None) -> str:
@@ -165,35 +211,55 @@ class _Ends:
         self._gone = {step.key for step in old.steps} - self._step_now.keys()
         self._gone_triggers = {t.key for t in old.triggers} - self._trigger_now.keys()
 
-    def edges(self, old: Iterable[Edge], new: Iterable[Edge]) -> Iterator[str]:
-        before: dict[tuple[str, str | None, str | None], list[Edge]] = {}
+    def start(self, old: Workflow, new: Workflow) -> Iterator[str]:
+        """Where a run begins. Without `start:` that is the trigger, if there is but one."""
+        if old.start is None and new.start is None:
+            return
+        was, now = _start(old), _start(new)
+        gone = was in self._gone or was in self._gone_triggers
+        expected = self._step_now.get(was or "") or self._trigger_now.get(was or "") or was
+        if expected != now and not (gone and now is None):
+            names = self._old_names.get(was or "", was), self._new_names.get(now or "", now)
+            yield sentence("Start", "the workflow", *names)
+
+    def cursor(self, old: Trigger | None, new: Trigger) -> Iterator[str]:
+        """The step whose output the next scheduled run begins with."""
+        was, now = _cursor(old), _cursor(new)
+        if self._step_now.get(was or "", was) != now:
+            names = self._old_names.get(was or "", was), self._new_names.get(now or "", now)
+            yield sentence("Cursor", f"trigger {new.key}", *names)
+
+    def edges(
+        self,
+        old: Iterable[Edge],
+        new: Iterable[Edge],
+        was: Mapping[int, OtherKeys],
+        now: Mapping[int, OtherKeys],
+    ) -> Iterator[str]:
+        before: dict[tuple[str | None, ...], list[Edge]] = {}
         for edge in old:
             before.setdefault(self._ends_now(edge), []).append(edge)
         for edge in new:
-            kind = "trigger" if edge.source_trigger else "step"
-            same = before.get((kind, edge.source_trigger or edge.source_step, edge.target))
+            same = before.get((edge.source_trigger, edge.source_step, edge.target))
             path = _path(edge, self._new_names)
             if same:
-                yield from _edge(path, same.pop(0), edge)
+                partner = same.pop(0)
+                yield from _edge(path, partner, edge)
+                yield from differences(f"path {path}", was[id(partner)], now[id(edge)])
             else:
-                yield f"Added path {path} ({_condition(edge)})"
-                if edge.enabled is False:
-                    yield f"Path {path} switched off"
+                off = ", switched off" if edge.enabled is False else ""
+                yield f"Added path {path} ({_condition(edge)}{off})"
         for edge in (edge for rest in before.values() for edge in rest):
             if not self._implied(edge):
-                yield f"Removed path {_path(edge, self._old_names)}"
+                off = " (switched off)" if edge.enabled is False else ""
+                yield f"Removed path {_path(edge, self._old_names)}{off}"
 
-    def _ends_now(self, edge: Edge) -> tuple[str, str | None, str | None]:
+    def _ends_now(self, edge: Edge) -> tuple[str | None, ...]:
         """Where the old `edge` runs in terms of the new keys."""
-        if edge.source_trigger:
-            source = self._trigger_now.get(edge.source_trigger, edge.source_trigger)
-        else:
-            source = self._step_now.get(edge.source_step or "", edge.source_step or "")
-        kind = "trigger" if edge.source_trigger else "step"
         return (
-            kind,
-            source or None,
-            self._step_now.get(edge.target or "", edge.target or "") or None,
+            self._trigger_now.get(edge.source_trigger or "", edge.source_trigger),
+            self._step_now.get(edge.source_step or "", edge.source_step),
+            self._step_now.get(edge.target or "", edge.target),
         )
 
     def _implied(self, edge: Edge) -> bool:
@@ -210,6 +276,21 @@ def _path(edge: Edge, names: dict[str, str]) -> str:
     return f"{source or '?'} → {names.get(edge.target or '', edge.target or '?')}"
 
 
+def _start(workflow: Workflow) -> str | None:
+    only = workflow.triggers[0].key if len(workflow.triggers) == 1 else None
+    return workflow.start or only
+
+
+def _cursor(trigger: Trigger | None) -> str | None:
+    cursor = trigger.settings.get(CURSOR) if trigger else None
+    return None if cursor is None else str(cursor)
+
+
+def _rule(edge: Edge) -> tuple[str, str]:
+    """When a path runs, however the document breaks its lines at the end."""
+    return edge.condition_type or "always", (edge.condition_expression or "").strip()
+
+
 def _condition(edge: Edge) -> str:
     words = _CONDITIONS.get(edge.condition_type or "always", str(edge.condition_type))
     expression = " ".join((edge.condition_expression or "").split())
@@ -217,9 +298,10 @@ def _condition(edge: Edge) -> str:
 
 
 def _edge(path: str, old: Edge, new: Edge) -> Iterator[str]:
-    if _condition(old) != _condition(new):
+    if _rule(old) != _rule(new):
         yield f"Path {path} now runs {_condition(new)}"
-    if (old.condition_label or "") != (new.condition_label or ""):
-        yield f"Path {path} is now labelled {new.condition_label or 'nothing'}"
+    if (old.condition_label or None) != (new.condition_label or None):
+        label = old.condition_label or None, new.condition_label or None
+        yield sentence("Label", f"path {path}", *label)
     if (old.enabled is not False) != (new.enabled is not False):
         yield f"Path {path} switched {_switched(new.enabled)}"

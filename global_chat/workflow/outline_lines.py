@@ -6,17 +6,21 @@
     step load "Load" @openfn/language-common@latest [empty]
 
 It is written from the parts alone, so that neither code nor ids nor comments can get into it,
-wherever they sit in the document. A path without a note always runs; one that is switched off says
-so. Models pay for every character, so nothing is said twice.
+wherever they sit in the document. A trigger shows the settings that say what it does, where they
+are not the app's defaults: `[webhook, replies after_completion, on]`, `[cron 0 8 * * *, cursor
+fetch, on]`. A path without a note always runs; one that is switched off says so. Models pay for
+every character, so nothing is said twice.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.patch import Value
+from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA
 
 _PLAIN_KEY = re.compile(r"[\w.@-]+\Z")
 _NOTES = {"always": "", "on_job_success": "success", "on_job_failure": "failure"}
@@ -35,9 +39,10 @@ def outline_lines(
     for edge in edges:
         by_trigger.setdefault(edge.source_trigger, []).append(edge)
         by_source.setdefault(edge.source_step, []).append(edge)
+    keys = {step.key for step in steps}
     for trigger in triggers:
         out = _paths(by_trigger.get(trigger.key, []))
-        lines.append(f"trigger {_key(trigger.key)} [{_trigger(trigger)}]{out}")
+        lines.append(f"trigger {_key(trigger.key)} [{_trigger(trigger, keys)}]{out}")
     for step in steps:
         adaptor = f" {_cut(step.adaptor)}" if step.adaptor else ""
         mark = "[has code]" if step.has_code or step.code_path else "[empty]"
@@ -46,10 +51,40 @@ def outline_lines(
     return "\n".join(lines)
 
 
-def _trigger(trigger: Trigger) -> str:
+def _trigger(trigger: Trigger, keys: Collection[str]) -> str:
     cron = f" {_cut(trigger.cron_expression)}" if trigger.cron_expression else ""
-    state = {True: ", on", False: ", off", None: ""}[trigger.enabled]
-    return f"{_cut(trigger.type or 'no type')}{cron}{state}"
+    state = {True: ["on"], False: ["off"], None: []}[trigger.enabled]
+    words = [f"{_cut(trigger.type or 'no type')}{cron}", *_settings(trigger, keys), *state]
+    return ", ".join(words)
+
+
+def _settings(trigger: Trigger, keys: Collection[str]) -> Iterator[str]:
+    """The settings that the trigger's type has, where they are not the app's defaults."""
+    if trigger.type == "webhook":
+        reply = trigger.settings.get("webhook_reply")
+        if reply not in (None, "before_start"):
+            yield f"replies {_bare(reply)}"
+        codes = trigger.settings.get("webhook_response_config")
+        for key, code in codes.items() if isinstance(codes, dict) else ():
+            if type(code) is int:
+                yield f"{_bare(key)} {code}"
+        if path := trigger.settings.get("custom_path"):
+            yield f"path {_bare(path)}"
+    elif trigger.type == "cron":
+        cursor = trigger.settings.get(CURSOR)
+        # An id in its place, or anything else, says nothing to who reads.
+        if isinstance(cursor, str) and cursor in keys:
+            yield f"cursor {_key(cursor)}"
+    elif trigger.type == "kafka":
+        kafka = trigger.settings.get(KAFKA)
+        topics = kafka.get("topics") if isinstance(kafka, dict) else None
+        if isinstance(topics, list) and topics:
+            yield f"topics {' '.join(map(_bare, topics))}"
+
+
+def _bare(value: Value) -> str:
+    """A value without what would end the brackets that it stands in."""
+    return _cut(str(value)).replace("[", "(").replace("]", ")")
 
 
 def _paths(edges: Iterable[Edge]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from workflow_documents import JOBS, STEPS
@@ -10,6 +13,7 @@ from workflow_strategies import Drawn, documents
 
 from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
+from tests.documents import loaded
 
 pytestmark = pytest.mark.unit
 
@@ -37,7 +41,7 @@ PING = "  ping:\n    name: Ping monitor\n    adaptor: '@openfn/language-http@7.3
         ("enabled: true\nedges", "enabled: false\nedges", "Trigger cron switched off"),
         ("type: on_job_success", "type: on_job_failure", "Path Clean → Store now runs on failure"),
         ("length > 0", "length > 9", "Path Read → Clean now runs if `state.data.length > 9`"),
-        ("some clinics", "any", "Path Read → Clean is now labelled any"),
+        ("some clinics", "any", "Label of path Read → Clean changed from some clinics to any"),
     ],
 )
 def test_each_change_is_one_line(old: str, new: str, line: str) -> None:
@@ -51,6 +55,7 @@ def test_what_went_is_told_by_its_name_and_its_paths_go_without_saying() -> None
     assert told(bare, JOBS) == [
         "Added step Store (postgresql)",
         "Code of Store changed (+1 −0)",
+        "Credential of Store set to warehouse",
         "Added path Clean → Store (on success)",
     ]
 
@@ -80,6 +85,241 @@ def test_from_nothing_everything_is_new() -> None:
     lines = Workflow.read(None).changes_to(Workflow.read(JOBS))
     assert lines[0] == "Added step Read (http)"
     assert "Added path Read → Clean (if `state.data.length > 0`)" in lines
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("clinic-api", "other", ["Credential of Read changed from clinic-api to other"]),
+        ("    credential: clinic-api\n", "", ["Credential of Read removed"]),
+        (
+            "credential: clinic-api",
+            "project_credential_id: 3f0c",
+            ["Credential of Read removed", "Credential of Read set"],
+        ),
+        (
+            "credential: clinic-api",
+            "credential: {url: https://x, password: hunter2}",
+            [
+                "Credential of Read removed",
+                "`credential.url` of Read set",
+                "`credential.password` of Read set",
+            ],
+        ),
+        ("x-owner: data", "x-owner: ops", ["`x-owner` of Clean changed from data to ops"]),
+        (
+            "x-owner: data",
+            "enabled: false",
+            ["`x-owner` of Clean removed", "Step Clean switched off"],
+        ),
+        (
+            "x-owner: data",
+            "keychain_credential: per-clinic\n    globals: ./g.js",
+            [
+                "`x-owner` of Clean removed",
+                "Keychain credential of Clean set to per-clinic",
+                "`globals` of Clean set to ./g.js",
+            ],
+        ),
+        (
+            "before_start",
+            "after_completion",
+            ["Reply mode of trigger cron changed from before_start to after_completion"],
+        ),
+        (
+            "webhook_reply: before_start",
+            "webhook_reply: before_start\n    webhook_response_config: {success_code: 201}\n"
+            "    cron_cursor_job: clean",
+            [
+                "Cursor of trigger cron set to Clean",
+                "`webhook_response_config.success_code` of trigger cron set to 201",
+            ],
+        ),
+        (
+            "webhook_reply: before_start",
+            "webhook_reply: before_start\n    kafka_configuration:\n      topics: [a, b]\n"
+            "      password: hunter2",
+            ["Kafka topics of trigger cron set to a, b", "Kafka password of trigger cron set"],
+        ),
+        (
+            "name: Clinic sync",
+            "name: Clinic sync\nconcurrency: 1\nenable_job_logs: false\noptions: {timeout: 60}",
+            [
+                "`concurrency` of the workflow set to 1",
+                "`enable_job_logs` of the workflow set to false",
+                "`options.timeout` of the workflow set to 60",
+            ],
+        ),
+        ("    condition_label: some clinics\n", "", ["Label of path Read → Clean removed"]),
+        ("    cron_expression: '0 5 * * *'", "", ["Schedule removed"]),
+        ("name: Clinic sync\n", "", ["Name of the workflow removed"]),
+        (
+            "enabled: true\n  # n",
+            "enabled: true\n    x-y: 1\n  # n",
+            ["`x-y` of path cron → Read set to 1"],
+        ),
+        ("get('/clinics');\n", "get('/clinics');", []),
+    ],
+)
+def test_every_change_in_what_a_run_does_is_named(old: str, new: str, lines: list[str]) -> None:
+    assert old in JOBS
+    assert told(JOBS, JOBS.replace(old, new, 1)) == lines
+
+
+def test_a_schedule_that_is_new_is_set() -> None:
+    assert told(JOBS.replace("    cron_expression: '0 5 * * *'", ""), JOBS) == [
+        "Schedule set to `0 5 * * *`"
+    ]
+
+
+def test_of_several_triggers_the_one_that_changed_is_named() -> None:
+    two = JOBS.replace("edges:", "  night:\n    type: cron\n    cron_expression: 0 1 * * *\nedges:")
+    assert told(two, two.replace("0 1 *", "0 2 *")) == [
+        "Schedule of trigger night changed from `0 1 * * *` to `0 2 * * *`"
+    ]
+    assert told(
+        two, two.replace("type: cron\n    cron_expression: 0 1 * * *", "type: webhook")
+    ) == ["Trigger night changed from cron to webhook"]
+
+
+@pytest.mark.parametrize("secret", ["password", "username", "ssl_secret", "access_token"])
+def test_a_secret_is_told_by_its_name_only(secret: str) -> None:
+    kafka = f"kafka_configuration: {{topics: [a], {secret}: hunter1}}"
+    old = JOBS.replace("webhook_reply: before_start", kafka)
+    (line,) = told(old, old.replace("hunter1", "hunter2"))
+    assert line == f"Kafka {secret.replace('_', ' ')} of trigger cron changed"
+
+
+def test_where_the_workflow_starts_and_continues_is_named_and_follows_a_rename() -> None:
+    cursor = STEPS.replace("webhook_reply: before_start", "cron_cursor: read")
+    assert told(STEPS, STEPS.replace("start: cron", "start: clean")) == [
+        "Start of the workflow changed from cron to Clean"
+    ]
+    assert told(cursor, cursor.replace("cron_cursor: read", "cron_cursor: clean")) == [
+        "Cursor of trigger cron changed from Read to Clean"
+    ]
+    renamed = cursor.replace("id: read", "id: take").replace("next: read", "next: take")
+    renamed = renamed.replace("name: Read", "name: Take")
+    assert told(cursor, renamed.replace("cursor: read", "cursor: take")) == [
+        "Renamed step Read to Take"
+    ]
+    assert told(cursor, renamed) == [
+        "Renamed step Read to Take",
+        "Cursor of trigger cron changed from Read to read",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("pos", "{x: 1, y: 2}"),
+        ("position", "3"),
+        ("id", "zz"),
+        ("comment", "hi"),
+        ("updated_at", "1"),
+    ],
+)
+def test_layout_and_ids_are_no_change(key: str, value: str) -> None:
+    bare = JOBS.replace("    id: aa02\n", "")
+    assert told(bare, bare.replace("    name: Clean", f"    {key}: {value}\n    name: Clean")) == []
+
+
+def test_an_edge_under_another_key_is_no_change() -> None:
+    assert told(JOBS, JOBS.replace("  clean->store:", "  last:")) == []
+
+
+def test_a_replaced_path_that_was_off_says_so() -> None:
+    off = JOBS[: JOBS.rindex("enabled: true")] + "enabled: false\n"
+    on = off.replace("source_job: clean", "source_job: read").replace(
+        "enabled: false", "enabled: true"
+    )
+    assert told(off, on) == [
+        "Added path Read → Store (on success)",
+        "Removed path Clean → Store (switched off)",
+    ]
+    assert told(on, off) == [
+        "Added path Clean → Store (on success, switched off)",
+        "Removed path Read → Store",
+    ]
+
+
+def test_blanks_in_a_condition_count() -> None:
+    old = JOBS.replace("state.data.length > 0", "state.a === 'b c'")
+    assert told(old, old.replace("'b c'", "'b  c'")) == [
+        "Path Read → Clean now runs if `state.a === 'b c'`"
+    ]
+
+
+#: Values of parts and of the workflow that no field of a part holds: whose, old, new.
+_OTHERS = st.sampled_from(
+    [
+        (place, f"{key}: {old}", f"{key}: {new}")
+        for place, key, old, new in [
+            ("step", "keychain_credential", "a", "b"),
+            ("step", "enabled", "true", "false"),
+            ("step", "globals", "[a]", "[a, b]"),
+            ("trigger", "webhook_reply", "before_start", "after_completion"),
+            ("trigger", "webhook_response_config", "{success_code: 201}", "{success_code: '201'}"),
+            ("trigger", "custom_path", "a", "b"),
+            ("trigger", "kafka_configuration", "{password: a}", "{password: b}"),
+            ("trigger", "kafka_configuration", "{topics: [a]}", "{topics: [1]}"),
+            ("trigger", "cron_cursor", "a", "b"),
+            ("workflow", "concurrency", "1", "null"),
+            ("workflow", "enable_job_logs", "true", "false"),
+            ("workflow", "options", "{timeout: {a: 1}}", "{timeout: {a: 2}}"),
+        ]
+    ]
+)
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of what a document says, but for ids of the app."""
+    if isinstance(value, dict):
+        pairs = [(k, v) for k, v in value.items() if k != "uuid" and not str(v).startswith("job-")]
+        found = [leaf for k, v in pairs for leaf in _leaves(v, (*path, k))]
+        return [leaf for leaf in found if leaf[-1] != "id" or "steps" in leaf]
+    if isinstance(value, list):
+        return [leaf for n, item in enumerate(value) for leaf in _leaves(item, (*path, n))]
+    return [path]
+
+
+@given(documents(), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) -> None:
+    whole = loaded(drawn.text)
+    scope = whole["workflows"]["mine"] if drawn.page else whole
+    leaf = data.draw(st.sampled_from(_leaves(scope)))
+    before = yaml.safe_dump(whole, sort_keys=False)
+    holder = scope
+    for key in leaf[:-1]:
+        holder = holder[key]
+    value = holder[leaf[-1]]
+    holder[leaf[-1]] = not value if isinstance(value, bool) else f"{value or ''}x"
+    after = yaml.safe_dump(whole, sort_keys=False)
+    old, new = Workflow.read(before, drawn.page), Workflow.read(after, drawn.page)
+    assert old.changes_to(new), f"nothing is told of {leaf}"
+    assert new.changes_to(old), f"nothing is told of {leaf}, the other way round"
+
+
+@given(documents(), _OTHERS)
+@settings(max_examples=80, deadline=None)
+def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, str, str]) -> None:
+    place, was, now = other
+    whole = loaded(drawn.text)
+    scope = whole["workflows"]["mine"] if drawn.page else whole
+    parts = {
+        "workflow": [scope],
+        "step": [p for p in scope.get("steps", ()) if "type" not in p]
+        or [*scope.get("jobs", {}).values()],
+        "trigger": [p for p in scope.get("steps", ()) if "type" in p]
+        or [*scope.get("triggers", {}).values()],
+    }[place]
+    texts = []
+    for value in (was, now):
+        parts[0].update(yaml.safe_load(value))
+        texts.append(yaml.safe_dump(whole, sort_keys=False))
+    old, new = (Workflow.read(text, drawn.page) for text in texts)
+    assert len(old.changes_to(new)) == len(new.changes_to(old)) == 1
 
 
 @given(documents())

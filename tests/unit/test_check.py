@@ -63,13 +63,23 @@ def test_an_empty_workflow_has_no_problems() -> None:
             "state.data.length",
             "js_",
         ),
-        ("length > 0", "x; await x", "error", "condition-words", "state.data.x", "condition"),
-        ("name: Clean", f"name: {'n' * 101}", "error", "name-length", "nnn", "at most 100"),
+        ("name: Clean", f"name: {'n' * 101}", "warning", "name-length", "nnn", None),
+        ("name: Clean", "name: Vérifier l'état", "warning", "name-characters", "Vér", None),
+        ("name: Clean", "name: Clean (all)", "warning", "name-characters", "Clean (all)", None),
+        (
+            "before_start",
+            "before_strt",
+            "warning",
+            "webhook-reply",
+            "before_strt",
+            "`before_start`",
+        ),
+        ("before_start", "later", "warning", "webhook-reply", "later", "after_completion"),
         ("name: Store", "name: Clean", "error", "name-unique", "Clean\n    adaptor: '", "its own"),
         ("enabled: true\nedges", "enabled: 'true'\nedges", "error", "boolean", "'true'", None),
         ("x-owner", "owner", "warning", "unknown-key", "owner", None),
         ("condition_label", "lable", "warning", "unknown-key", "lable", None),
-        ("cron_expression", "cron_expresion", "error", "cron-expression", "cron:", "Five fields"),
+        ("cron_expression", "cron_expresion", "warning", "cron-expression", "cron:", "Five fields"),
         ("http@", "htpp@", "warning", "adaptor-unknown", "'@openfn/language-htpp", "-http?"),
         ("http@7.3.2", "http@9.0.0", "warning", "adaptor-version", "'@openfn", "7.3.2"),
         ("'@openfn/language-http@7.3.2'", "httq", "warning", "adaptor-format", "httq", "-http?"),
@@ -91,6 +101,101 @@ def test_a_problem_has_a_place_and_says_what_to_do(
     assert [(p.severity, p.rule, (p.line, p.column)) for p in found] == [(severity, rule, place)]
     assert (suggestion or "") in (found[0].suggestion or "")
     assert str(found[0]).startswith(f"line {place[0]}, column {place[1]}: ")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["state.data.action === 'import'", "state.require && state.process", "!state.eval || await_"],
+)
+def test_no_word_in_a_condition_is_a_problem(condition: str) -> None:
+    """The app no longer refuses `import`, `require`, `process`, `await` and `eval` there."""
+    assert problems(JOBS.replace("state.data.length > 0", condition)) == []
+
+
+TODAY = """\
+id: clinic-feed
+name: clinic feed
+schema_version: '4.0'
+start: cron
+history: []
+steps:
+  - id: cron
+    name: cron
+    enabled: true
+    type: cron
+    cron_expression: '0 6 * * *'
+    cron_cursor: take
+    pos: {x: 1, y: 2}
+    next:
+      take:
+        condition: always
+  - id: take
+    name: take
+    adaptor: '@openfn/language-http@7.3.2'
+    pos: {x: 1, y: 2}
+    expression: |
+      get('/visits');
+"""
+WEBHOOK = "type: webhook\n    webhook_reply: after_completion\n    custom_path: visits"
+WEBHOOK += "\n    webhook_response_config: {success_code: 201, error_code: 500}"
+KAFKA = "type: kafka\n    hosts: ['a:9092']\n    topics: [b]\n    connect_timeout: 30"
+KAFKA += "\n    initial_offset_reset_policy: earliest\n    ssl: true\n    sasl: plain"
+CRON = "type: cron\n    cron_expression: '0 6 * * *'\n    cron_cursor: take"
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        CRON,
+        CRON.replace("cron_cursor", "cron_cursor_job"),
+        CRON.replace("cron_cursor", "cron_cursor_job_id"),
+        CRON.replace("take", "3f0c7c10-1111-4222-8333-000000000001").replace("sor:", "sor_job_id:"),
+        "type: cron\n    openfn: {cron: 0 6 * * *, cron_cursor: take}",
+        WEBHOOK,
+        KAFKA,
+        "type: kafka\n    openfn: {kafka: {hosts: [a], topics: [b]}}",
+        "type: kafka\n    kafka_configuration: {hosts: [a], topics: [b]}",
+    ],
+)
+def test_what_the_app_and_its_command_line_write_today_is_known(trigger: str) -> None:
+    assert problems(TODAY.replace(CRON, trigger)) == []
+
+
+def test_positions_in_the_export_are_known() -> None:
+    text = JOBS.replace("    name: Clean", "    pos: {x: 1, y: 2}\n    name: Clean")
+    assert problems(text.replace("    type: cron", "    pos: {x: 1, y: 2}\n    type: cron")) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "severity", "at"),
+    [
+        ("start: cron", "start: corn", "start-dangling", "error", "corn"),
+        ("start: cron", "start: tak", "start-dangling", "error", "tak"),
+        ("cursor: take", "cursor: tak", "cursor-dangling", "warning", "tak\n"),
+        ("cursor: take", "cursor_job: cron", "cursor-dangling", "warning", "cron\n    pos"),
+        ("cron_cursor: take", "openfn: {cron_cursor: tak}", "cursor-dangling", "warning", "tak}"),
+    ],
+)
+def test_a_reference_to_what_does_not_exist_is_named(
+    old: str, new: str, rule: str, severity: str, at: str
+) -> None:
+    text = TODAY.replace(old, new)
+    above = text[: text.index(at)].splitlines()
+    found = only(text)
+    assert (found.rule, found.severity) == (rule, severity)
+    assert (found.line, found.column) == (len(above), len(above[-1]) + 1)
+
+
+def test_a_dangling_cursor_of_the_export_is_named_and_start_may_name_a_step() -> None:
+    text = JOBS.replace("webhook_reply: before_start", "cron_cursor_job: raed")
+    assert (only(text).rule, only(text).suggestion) == ("cursor-dangling", "Did you mean `read`?")
+    assert problems(TODAY.replace("start: cron", "start: take")) == []
+
+
+def test_an_unknown_key_is_named_in_plain_words() -> None:
+    assert only(JOBS.replace("x-owner", "owner")).message == "`owner` is not a known key of a step."
+    edge = only(JOBS.replace("condition_label", "lable"))
+    assert edge.message == "`lable` is not a known key of a path."
 
 
 def test_versions_that_the_catalogue_cannot_know_are_believed() -> None:

@@ -60,7 +60,7 @@ def test_json_is_one_object_a_line_and_names_the_workflow(
         (b"name: a\njobs:\n\ta: x\n", "tab"),
         (b"\xff\xfe\x00", "UTF-16"),
         (b"name: \xe9\n", "not UTF-8"),
-        (b"- a\n", "no workflow"),
+        (b"- a\n", "not a workflow"),
         (None, "does not exist"),
     ],
 )
@@ -121,6 +121,16 @@ def test_workflows_of_a_project_are_compared_by_their_keys(
     told = capsys.readouterr().out.splitlines()[:4]
     assert told[0] == "clinic: Renamed step Clean to Tidy"
     assert {"Removed workflow other", "Added workflow new"} <= set(told)
+
+
+def test_what_a_project_holds_beside_its_workflows_is_compared_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [f"collections: [{names}]\n{project(JOBS)}" for names in ("visits", "visits, labs")]
+    files = [file(tmp_path, f"{n}.yaml", text) for n, text in enumerate(texts)]
+    assert run_diff(*files) == 1
+    told = capsys.readouterr().out.split("\n\n")[0]
+    assert told == "`collections` of the project changed from visits to visits, labs"
 
 
 def test_a_difference_to_what_cannot_be_read_is_an_error(

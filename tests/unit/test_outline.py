@@ -79,6 +79,37 @@ def test_the_outline_says_which_steps_have_code() -> None:
     assert ["[empty]" in line for line in lines] == [False, True, True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("trigger", "shown"),
+    [
+        ("type: webhook, enabled: true, webhook_reply: before_start", "webhook, on"),
+        ("type: webhook, webhook_reply: after_completion", "webhook, replies after_completion"),
+        (
+            "type: webhook, webhook_reply: after_completion, custom_path: 'a]b', enabled: false, "
+            "webhook_response_config: {success_code: 201, error_code: null}",
+            "webhook, replies after_completion, success_code 201, path a)b, off",
+        ),
+        (
+            "type: cron, cron_expression: 0 8 * * *, cron_cursor_job: take, enabled: true",
+            "cron 0 8 * * *, cursor take, on",
+        ),
+        ("type: cron, cron_cursor_job_id: '17'", "cron, cursor take"),
+        ("type: cron, cron_cursor_job_id: 3f0c-an-id", "cron"),
+        ("type: cron, webhook_reply: custom, custom_path: a", "cron"),
+        (
+            "type: kafka, kafka_configuration: {hosts: [h], topics: [a, b], password: CANARY}",
+            "kafka, topics a b",
+        ),
+    ],
+)
+def test_settings_that_say_what_a_trigger_does_are_in_the_outline(trigger: str, shown: str) -> None:
+    workflow = Workflow.read(
+        f"name: W\njobs: {{take: {{id: '17', name: Take}}}}\ntriggers: {{t: {{{trigger}}}}}\n"
+        "edges: {t->take: {source_trigger: t, target_job: take, condition_type: always}}"
+    )
+    assert f"trigger t [{shown}] -> take" in workflow.outline().splitlines()
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_real_outline_names_every_part_and_shows_no_line_of_code(path: Path) -> None:
     text = path.read_bytes().decode()

@@ -72,6 +72,10 @@ def test_a_cursor_has_one_name_and_is_the_key_of_a_step(form: str, name: str, st
     assert _settings(form, f"{name}: {step}", "cron") == {"cron_cursor_job": "take"}
 
 
+def test_a_cursor_is_the_text_that_stands_there() -> None:
+    assert _settings("export", "cron_cursor_job: 0123", "cron") == {"cron_cursor_job": "0123"}
+
+
 FIELDS = "hosts: ['localhost:9092'], topics: [visits], connect_timeout: 30, ssl: true, sasl: plain"
 SECRETS = "username: ana, password: hunter2, my_api_key: k, access_token: t, client_secret: s"
 OPEN = {

@@ -16,6 +16,7 @@ from global_chat.workflow.checking.edges import edge_problems
 from global_chat.workflow.checking.flow import flow_problems
 from global_chat.workflow.checking.part_rules import part_problems
 from global_chat.workflow.checking.problem_places import Places
+from global_chat.workflow.checking.references import reference_problems
 from global_chat.workflow.parts import Problem, Step
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Scalar, find, resolve
@@ -41,6 +42,7 @@ def check(
     found = [
         *part_problems(places),
         *edge_problems(places),
+        *reference_problems(places),
         *flow_problems(places),
         *_adaptors(places, adaptors),
         *_code(places),

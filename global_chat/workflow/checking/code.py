@@ -56,6 +56,21 @@ def code_problems(code: str) -> tuple[CodeProblem, ...]:
     return tuple(_problem("code-unfit", _UNFIT[node.type], node, source) for node in _unfit(root))
 
 
+def condition_problem(expression: str) -> str | None:
+    """What is wrong with a path's condition, as a sentence; None when it can be evaluated.
+
+    A condition is one JavaScript expression over `state`. There is no `$` in it: that is a step's.
+    """
+    source = f"condition = {expression.strip()}".encode("utf-8", "replace")
+    root = _parser().parse(source).root_node
+    inside = [node.type for node in root.named_children]
+    if root.has_error or inside != ["expression_statement"]:
+        return "The condition is not one JavaScript expression."
+    if any(node.type == "identifier" and node.text == b"$" for node in _in_order(root)):
+        return "A condition has no `$`: write `state` instead."
+    return None
+
+
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
     # The grammar is a shared library of half a megabyte: only a check needs it.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
+from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.reading.forms import Placed
 
 CONDITION_TYPES = ("always", "on_job_success", "on_job_failure", "js_expression")
-#: The app's limits, in characters, and the words that it does not let an expression have.
+#: The app's limits, in characters.
 MAX_EXPRESSION = 255
 MAX_LABEL = 255
-_FORBIDDEN = re.compile(r"\b(?:import|require|process|await|eval)\b")
 
 
 def allowed_conditions(form: Literal["jobs", "steps"]) -> tuple[str, ...]:
@@ -98,6 +97,9 @@ def _condition(places: Places, placed: Placed[Edge]) -> Iterator[Problem]:
         yield places.problem(
             "error", "condition-expression", message, placed, "condition_expression", hint
         )
+    if kind == "js_expression" and expression and (wrong := condition_problem(expression)):
+        message = f"The condition of the path `{edge.key}` cannot be evaluated. {wrong}"
+        yield places.problem("warning", "condition-syntax", message, placed, "condition_expression")
     yield from _texts(places, placed, expression)
 
 
@@ -112,9 +114,3 @@ def _texts(places: Places, placed: Placed[Edge], expression: str) -> Iterator[Pr
             message = f"The `{key}` of the path `{edge.key}` has {len(text)} characters."
             limit = f"The app takes at most {most}."
             yield places.problem("error", "condition-length", message, placed, key, limit)
-    if word := _FORBIDDEN.search(expression):
-        message = f"The condition of the path `{edge.key}` uses `{word[0]}`."
-        hint = "The app does not take that word in a condition."
-        yield places.problem(
-            "error", "condition-words", message, placed, "condition_expression", hint
-        )

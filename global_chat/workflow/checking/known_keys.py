@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from global_chat.workflow.reading.trigger_settings import KAFKA_FIELDS
+
 Kind = Literal["workflow", "step", "trigger", "edge"]
 
 
@@ -14,16 +16,16 @@ def _words(text: str) -> frozenset[str]:
 _JOBS: dict[Kind, frozenset[str]] = {
     "workflow": _words(
         "id name description jobs triggers edges positions concurrency enable_job_logs options"
-        " lock_version version_history inserted_at updated_at deleted_at"
+        " schema_version lock_version version_history inserted_at updated_at deleted_at"
     ),
     "step": _words(
         "id name adaptor body credential keychain_credential project_credential_id"
-        " keychain_credential_id globals enabled position delete"
+        " keychain_credential_id globals enabled pos position delete"
     ),
     "trigger": _words(
         "id name type enabled cron_expression cron_cursor cron_cursor_job cron_cursor_job_id"
         " custom_path comment webhook_reply webhook_response webhook_response_config"
-        " webhook_auth_methods sync_webhook_response_config kafka_configuration position delete"
+        " webhook_auth_methods sync_webhook_response_config kafka_configuration pos position delete"
     ),
     "edge": _words(
         "id source_trigger source_job target_job condition_type condition_expression"
@@ -32,13 +34,19 @@ _JOBS: dict[Kind, frozenset[str]] = {
 }
 _STEPS: dict[Kind, frozenset[str]] = {
     "workflow": _words(
-        "id name description steps start openfn options globals credentials history"
+        "id name description schema_version steps start openfn options globals credentials history"
+        " concurrency enable_job_logs"
     ),
     "step": _words(
-        "id name adaptor adaptors expression configuration credential openfn next state linker"
-        " previous workflow"
+        "id name adaptor adaptors expression configuration credential keychain_credential openfn"
+        " enabled next state linker previous workflow pos"
     ),
-    "trigger": _words("id name type enabled cron_expression openfn next"),
+    "trigger": _words(
+        "id name type enabled cron_expression cron_cursor cron_cursor_job cron_cursor_job_id"
+        " webhook_reply webhook_response_config webhook_auth_methods custom_path comment kafka"
+        " kafka_configuration openfn next previous pos"
+    )
+    | KAFKA_FIELDS,
     "edge": _words("condition expression label condition_label disabled enabled openfn name"),
 }
 

@@ -1,4 +1,4 @@
-"""Rules for single steps and triggers: names, types, schedules, known keys."""
+"""Rules for single steps and triggers: names, types, schedules, settings, known keys."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from cronsim import CronSim, CronSimError
 from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
 from global_chat.workflow.parts import Problem, Trigger
-from global_chat.workflow.patching.part_writing import text_of_key
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Mapping, bool_of, find, value_of
+from global_chat.workflow.reading.nodes import Mapping, bool_of, find, text_of_key, value_of
 
-#: The app's limit for the name of a step, in characters.
+#: What the app takes as the name of a step: at most so many characters, and no others.
 MAX_NAME = 100
 _NAME = re.compile(r"[a-zA-Z0-9_\- ]+")
+WEBHOOK_REPLIES = ("before_start", "after_completion", "custom")
 TRIGGER_TYPES = ("webhook", "cron", "kafka")
+_A: dict[Kind, str] = {
+    "workflow": "a workflow",
+    "step": "a step",
+    "trigger": "a trigger",
+    "edge": "a path",
+}
 
 
 def part_problems(places: Places) -> Iterator[Problem]:
@@ -47,15 +53,30 @@ def _names(places: Places) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for placed in places.layout.steps:
         name = placed.part.name
-        if len(name) > MAX_NAME:
-            message = f"The name of the step `{placed.part.key[:40]}` has {len(name)} characters."
-            hint = f"The app takes at most {MAX_NAME}."
-            yield places.problem("error", "name-length", message, placed, "name", hint)
+        if wrong := name_problem(name):
+            rule = "name-length" if len(name) > MAX_NAME else "name-characters"
+            yield places.problem("warning", rule, wrong, placed, "name")
         line = first.setdefault(name, placed.part.line)
         if line != placed.part.line:
             message = f"Two steps are called {name[:MAX_NAME]}; the first one is on line {line}."
             hint = "Give each step a name of its own."
             yield places.problem("error", "name-unique", message, placed, "name", hint)
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with a step's name, as a sentence; None when the app takes it."""
+    if not name.strip():
+        return "A step needs a name."
+    if len(name) > MAX_NAME:
+        return (
+            f"The name `{name[:40]}…` has {len(name)} characters; the app takes at most {MAX_NAME}."
+        )
+    if not _NAME.fullmatch(name):
+        return (
+            f"The name `{name}` has characters that the app does not take: only letters a to z "
+            "without accents, digits, blanks, `-` and `_`."
+        )
+    return None
 
 
 def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
@@ -74,6 +95,12 @@ def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
         yield places.problem(
             "warning", "trigger-schedule", message, placed, "cron_expression", hint
         )
+    reply = trigger.settings.get("webhook_reply")
+    if reply is not None and reply not in WEBHOOK_REPLIES:
+        message = f"The trigger `{trigger.key}` has the unknown `webhook_reply` `{reply!s:.40}`."
+        hint = did_you_mean(str(reply), WEBHOOK_REPLIES)
+        hint = hint or f"It is one of {', '.join(WEBHOOK_REPLIES)}."
+        yield places.at_setting("webhook-reply", message, placed, "webhook_reply", hint)
 
 
 def _schedule(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
@@ -81,7 +108,7 @@ def _schedule(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
     hint = "Five fields are needed: minute, hour, day, month, weekday, as in `0 8 * * 1-5`."
     if not trigger.cron_expression:
         message = f"The cron trigger `{trigger.key}` has no `cron_expression`."
-        yield places.problem("error", "cron-expression", message, placed, suggestion=hint)
+        yield places.problem("warning", "cron-expression", message, placed, suggestion=hint)
     elif wrong := cron_problem(trigger.cron_expression):
         message = f"The schedule `{trigger.cron_expression[:80]}` is not valid: {wrong}."
         yield places.problem("error", "cron-expression", message, placed, "cron_expression", hint)
@@ -104,7 +131,7 @@ def _unknown(places: Places, kind: Kind, mapping: Mapping) -> Iterator[Problem]:
     for entry in mapping.entries:
         key = text_of_key(entry)
         if key not in known and not key.startswith("x-") and key != "<<":
-            message = f"`{key[:80]}` is no key that a {kind} has."
+            message = f"`{key[:80]}` is not a known key of {_A[kind]}."
             hint = did_you_mean(key, known)
             yield places.at("warning", "unknown-key", message, entry.start, hint)
 
@@ -116,17 +143,3 @@ def _booleans(places: Places, placed: Placed[Any], mapping: Mapping) -> Iterator
             message = f"`{key}` must be true or false, without quotes."
             offset = entry.value.start if entry else placed.node.start
             yield places.at("error", "boolean", message, offset)
-
-
-def name_problem(name: str) -> str | None:
-    """What is wrong with a step's name, as a sentence; None when the app takes it."""
-    if not name.strip():
-        return "A step needs a name."
-    if len(name) > MAX_NAME:
-        return f"The name `{name[:40]}…` has {len(name)} characters; the app takes {MAX_NAME}."
-    if not _NAME.fullmatch(name):
-        return (
-            f"The name `{name}` has characters that the app does not take: only letters a to z "
-            "without accents, digits, blanks, `-` and `_`."
-        )
-    return None

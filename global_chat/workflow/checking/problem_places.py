@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from global_chat.workflow.parts import Problem, Severity
+from global_chat.workflow.parts import Problem, Severity, Trigger
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.nodes import Mapping, Node, find, resolve
 from global_chat.workflow.reading.source import Source
+from global_chat.workflow.reading.trigger_settings import placed_settings
 
 
 class Places:
@@ -34,6 +35,19 @@ class Places:
         mapping = resolve(node)
         entry = find(mapping, key) if key and isinstance(mapping, Mapping) else None
         return self.at(severity, rule, message, entry.value.start if entry else start, suggestion)
+
+    def at_setting(
+        self,
+        rule: str,
+        message: str,
+        placed: Placed[Trigger],
+        name: str,
+        suggestion: str | None = None,
+    ) -> Problem:
+        """A warning at the setting `name` of a trigger, wherever the document keeps it."""
+        found = placed_settings(placed.mapping) if placed.mapping else ()
+        starts = [each.entry.value.start for each in found if each.name == name]
+        return self.at("warning", rule, message, (starts or [placed.node.start])[-1], suggestion)
 
     def at(
         self,

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
 from global_chat.workflow.drafting import edge_fields
 from global_chat.workflow.finding import find_step
@@ -353,10 +354,13 @@ def _check_condition(edge: Edge, layout: Layout, found: Findings) -> None:
             f"The path `{edge.key}` has the unknown condition type `{str(kind)[:40]}`. "
             f"It is one of {', '.join(CONDITION_TYPES)}."
         )
-    if kind == "js_expression" and not (edge.condition_expression or "").strip():
+    expression = (edge.condition_expression or "").strip()
+    if kind == "js_expression" and not expression:
         found.problems.append(
             f"The path `{edge.key}` is a `js_expression` without a `condition_expression`."
         )
+    elif kind == "js_expression" and (wrong := condition_problem(expression)):
+        found.problems.append(f"Path `{edge.key}`: {wrong}")
 
 
 def _with_own_keys(planned: list[Planned[Edge]], layout: Layout) -> list[Planned[Edge]]:

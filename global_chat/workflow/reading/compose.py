@@ -1,13 +1,18 @@
 """From text to the node tree, guarding against what hostile or broken documents do.
 
 libyaml does the parsing, some twenty times faster than a parser in Python. Where it follows YAML
-1.1 and not 1.2, that is mended here: the characters U+0085, U+2028 and U+2029, which it holds for
+1.1 and not 1.2, that is mended here: the characters U+0085, U+2028 and U+2029, which it treats as
 line ends, and byte order marks inside the text, which it skips, are replaced while it reads; and a
 text that it refuses is given to ruamel.yaml's YAML 1.2 parser, which has the last word.
+
+Where a value begins with `!`, YAML sees a tag. In a workflow it is an expression that somebody
+forgot to quote (`!state.errors && state.data`), so this `!` is replaced while the parsers read, and
+the value is the whole text. Tags of YAML itself (`!!str`) and of block scalars stay tags.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +30,7 @@ from global_chat.workflow.reading.nodes import (
     Sequence,
 )
 from global_chat.workflow.reading.source import BOM, Source
-from global_chat.workflow.reading.syntax_errors import refusal, syntax_refusal
+from global_chat.workflow.reading.syntax_errors import QUOTE, refusal, syntax_refusal
 from global_chat.workflow.stitching.block_scalars import block_end
 
 MAX_CHARACTERS = 20_000_000
@@ -40,6 +45,16 @@ _KNOWN_REFUSALS = ("found a tab character", "Unicode character escape")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ORDINARY = f"\x85\u2028\u2029{BOM}"
 _STAND_INS = range(0xF0000, 0xFFFFE)
+_KNOWN_TAG = re.compile(r"tag:yaml\.org,2002:\w+")
+_YAML_TAGS = "str|int|float|bool|null|map|seq|set|omap|pairs|binary|timestamp"
+#: A `!` where a value begins, of an expression and not of a tag. One inside a text may match as
+#: well: it comes back with the text.
+_NEGATION = re.compile(
+    r"(?:\A|[\r\n\[{,]|[:?-](?=[ \t]))[ \t]*(?:&[\w-]+[ \t]+)?!"
+    r"(?!<"
+    rf"|!(?:{_YAML_TAGS})(?:\Z|[\r\n,\]}}]|[ \t]+(?!&&|\|\||[!=]=|\?))"
+    r"|\S{0,200}[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#|[\r\n]|\Z))"
+)
 
 
 def compose(source: Source) -> Node | None:
@@ -89,7 +104,7 @@ class _Composer:
         self.root: Node | None = None
         self.documents = 0
         self.count = 0
-        self.stand_ins: dict[int, str] = {}
+        self.stand_ins: dict[str, str] = {}
 
     def run(self, parse: Any) -> Node | None:
         for event in parse(self._readable(self.source.text[self.shift :])):
@@ -118,8 +133,12 @@ class _Composer:
         for character in _ORDINARY:
             if character in text:
                 stand_in = next(free)
-                self.stand_ins[ord(stand_in)] = character
+                self.stand_ins[stand_in] = character
                 text = text.replace(character, stand_in)
+        if _NEGATION.search(text):
+            stand_in = next(free)
+            self.stand_ins[stand_in] = "!"
+            text = _NEGATION.sub(lambda found: found[0][:-1] + stand_in, text)
         return text
 
     def _scalar(self, event: Any) -> Scalar:
@@ -129,10 +148,10 @@ class _Composer:
         tag = str(event.tag) if event.tag else None
         if style in ("|", ">"):
             end = block_end(self.source.text, start, end)
-        elif tag and tag.startswith("!") and not style:
-            text = self.source.text[start:end]
-        if self.stand_ins:
-            text = text.translate(self.stand_ins)
+        elif tag and not style and not _KNOWN_TAG.fullmatch(tag):
+            raise refusal(self.source, start, "A value begins with `!`.", QUOTE)
+        for stand_in, character in self.stand_ins.items():
+            text = text.replace(stand_in, character)
         return Scalar(start, end, whole(text), style, event.anchor, tag)
 
     def _alias(self, event: Any) -> Alias:

@@ -27,7 +27,7 @@ from global_chat.workflow.reading.syntax_errors import refusal
 
 P = TypeVar("P", Step, Trigger, Edge)
 
-#: More steps or edges than this are no workflow: aliases can make millions out of a short text.
+#: More steps or edges than this are not a workflow: aliases can make millions out of a short text.
 MAX_PARTS = 20_000
 
 

@@ -39,11 +39,7 @@ _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
 
 @dataclass(slots=True, eq=False)
 class Scalar:
-    """A text. `style` is `""` for plain, else one of `'`, `"`, `|`, `>`.
-
-    A plain scalar with a tag of its own (`!state.errors`, an expression somebody forgot to quote)
-    has its source as `text`, tag included.
-    """
+    """A text. `style` is `""` for plain, else one of `'`, `"`, `|`, `>`."""
 
     start: int
     end: int
@@ -185,13 +181,19 @@ def bool_of(mapping: Mapping, key: str) -> bool | None:
     return True if value.text in _TRUE else False if value.text in _FALSE else None
 
 
-def data_of(node: Node) -> Value:
+def text_of_key(entry: Entry) -> str:
+    """A key's literal text; empty for a key that is a list or a mapping."""
+    key = resolve(entry.key)
+    return key.text if isinstance(key, Scalar) else ""
+
+
+def data_of(node: Node, most: int = MAX_VALUES) -> Value:
     """The value as YAML 1.2's core schema has it: plain `true`, `201`, `1.5` and null are what they
     look like, everything quoted or tagged is text. Aliases and merge keys are followed.
 
-    Raises InvalidWorkflow when that makes more than `MAX_VALUES`, or never ends.
+    Raises InvalidWorkflow when that makes more than `most` values, or never ends.
     """
-    return _data(node, 0, [MAX_VALUES])
+    return _data(node, 0, [most])
 
 
 def _data(node: Node, depth: int, left: list[int]) -> Value:

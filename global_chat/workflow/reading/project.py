@@ -49,7 +49,7 @@ def places(source: Source, root: Node) -> tuple[Place, ...]:
     top = resolve(root)
     if not isinstance(top, Mapping):
         raise unusable(
-            "The workflow document is no workflow: it must be a mapping with `jobs:` or `steps:`, "
+            "The document is not a workflow: it must be a mapping with `jobs:` or `steps:`, "
             "or a project with `workflows:`."
         )
     entry = top.own.get("workflows")
@@ -65,9 +65,8 @@ def places(source: Source, root: Node) -> tuple[Place, ...]:
 def _must_be_workflow(source: Source, mapping: Mapping, offset: int) -> None:
     known = (*jobs_form.KEYS, *steps_form.KEYS)
     if not any(key in mapping.own for key in (*known, "name")):
-        raise refusal(
-            source, offset, "This is no workflow: it has neither `jobs:` nor `steps:` nor `name:`."
-        )
+        message = "This is not a workflow: it has neither `jobs:` nor `steps:` nor `name:`."
+        raise refusal(source, offset, message)
     if "steps" in mapping.own and any(key in mapping.own for key in jobs_form.KEYS):
         raise refusal(
             source,

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no YAML, in words that help: line, column and what to do."""
+"""What is wrong with a text that is not YAML, in words that help: line, column and what to do."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from global_chat.workflow.reading.source import Source
 _UNREADABLE = re.compile(
     "[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]"
 )
-_QUOTE = "If it is meant as text, put the whole value in quotes."
+QUOTE = "If it is meant as text, put the whole value in quotes."
 
 _NO_ENTRY = (
-    "This line is no `key: value`.",
+    "This line is not a `key: value` pair.",
     "Add the colon, or indent the line if it belongs to the text above.",
 )
 
@@ -32,11 +32,11 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ),
     ("character '`'", "A value begins with a backtick.", "Put it in quotes."),
     ("character '%'", "A value begins with `%`.", "Put it in quotes."),
-    ("cannot start any token", "A value begins with a sign that YAML keeps for itself.", _QUOTE),
-    ("scanning an alias", "A value begins with `*`.", _QUOTE),
-    ("scanning an anchor", "`&` names an anchor here.", _QUOTE),
-    ("scanning a tag", "`!` names a tag here.", _QUOTE),
-    ("tag handle", "`!` names a tag here.", _QUOTE),
+    ("cannot start any token", "A value begins with a sign that YAML keeps for itself.", QUOTE),
+    ("scanning an alias", "A value begins with `*`.", QUOTE),
+    ("scanning an anchor", "`&` names an anchor here.", QUOTE),
+    ("scanning a tag", "`!` names a tag here.", QUOTE),
+    ("tag handle", "`!` names a tag here.", QUOTE),
     ("quoted scalar", "A quotation mark opens here and is not closed.", "Close it."),
     ("could not find expected ':'", *_NO_ENTRY),
     (

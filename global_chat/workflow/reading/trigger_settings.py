@@ -15,21 +15,11 @@ from dataclasses import dataclass, replace
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, data_of, entries_of, resolve
+from global_chat.workflow.reading.nodes import Entry, Mapping, Scalar, data_of, entries_of, resolve
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
 
-#: What the app calls a setting, by what a document may call it.
-_NAMES = {
-    "webhook_reply": "webhook_reply",
-    "webhook_response_config": "webhook_response_config",
-    "custom_path": "custom_path",
-    "cron_cursor": CURSOR,
-    "cron_cursor_job": CURSOR,
-    "cron_cursor_job_id": CURSOR,
-}
-_KAFKA_NAMES = (KAFKA, "kafka")
 #: Kafka settings that may stand on the trigger itself.
 KAFKA_FIELDS = frozenset(
     {
@@ -37,8 +27,20 @@ KAFKA_FIELDS = frozenset(
         *("group_id", "sasl", "ssl", "username", "password"),
     }
 )
+#: Where the export has a setting, by the key that a document may have it under.
+SETTING_PATHS: dict[str, tuple[str, ...]] = {
+    "webhook_reply": ("webhook_reply",),
+    "webhook_response_config": ("webhook_response_config",),
+    "custom_path": ("custom_path",),
+    "cron_cursor": (CURSOR,),
+    "cron_cursor_job": (CURSOR,),
+    "cron_cursor_job_id": (CURSOR,),
+    "kafka": (KAFKA,),
+    KAFKA: (KAFKA,),
+    **{field: (KAFKA, field) for field in KAFKA_FIELDS},
+}
 #: Every key under which a form keeps a setting.
-SETTING_KEYS = frozenset({*_NAMES, *_KAFKA_NAMES, *KAFKA_FIELDS})
+SETTING_KEYS = frozenset(SETTING_PATHS)
 _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|api_?key", re.I)
 
 
@@ -67,13 +69,12 @@ def placed_settings(trigger: Mapping) -> Iterator[PlacedSetting]:
     for holder in holders:
         for key, entry in entries_of(holder).items():
             value = resolve(entry.value)
-            if name := _NAMES.get(key):
-                yield PlacedSetting(name, None, holder, entry)
-            elif key in KAFKA_FIELDS:
-                yield PlacedSetting(KAFKA, key, holder, entry)
-            elif key in _KAFKA_NAMES and isinstance(value, Mapping):
+            path = SETTING_PATHS.get(key, ())
+            if path == (KAFKA,) and isinstance(value, Mapping):
                 for field, each in entries_of(value).items():
                     yield PlacedSetting(KAFKA, field, value, each)
+            elif path and path != (KAFKA,):
+                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, holder, entry)
 
 
 def trigger_settings(trigger: Mapping) -> dict[str, Value]:
@@ -84,7 +85,11 @@ def trigger_settings(trigger: Mapping) -> dict[str, Value]:
     settings: dict[str, Value] = {}
     kafka: dict[str, Value] = {}
     for placed in placed_settings(trigger):
-        value = _open(data_of(placed.entry.value))
+        content = resolve(placed.entry.value)
+        value = _open(data_of(content))
+        if placed.name == CURSOR and value is not None and isinstance(content, Scalar):
+            # The key of a step is the text that stands there: `0123` is not 123.
+            value = content.text
         if value is None or (placed.field and is_secret(placed.field, value)):
             continue
         if placed.field:
@@ -100,13 +105,12 @@ def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
     found: dict[str, Value] = {}
     kafka: dict[str, Value] = {}
     for key, value in given.items():
-        if key in _NAMES:
-            found[_NAMES[key]] = value
-        elif key in _KAFKA_NAMES and not isinstance(value, dict):
-            found[KAFKA] = value
-        elif key in _KAFKA_NAMES and isinstance(value, dict):
+        path = SETTING_PATHS.get(key, ())
+        if path == (KAFKA,) and isinstance(value, dict):
             kafka |= {k: v for k, v in value.items() if not is_secret(k, v)}
-        elif key in KAFKA_FIELDS and not is_secret(key, value):
+        elif len(path) == 1:
+            found[path[0]] = value
+        elif path and not is_secret(key, value):
             kafka[key] = value
     return found | ({KAFKA: kafka} if kafka else {})
 
