@@ -23,6 +23,7 @@ from global_chat.render.stream import Stream
 from global_chat.render.wording import error_text
 from global_chat.turn.take import take_turn
 
+from .offline_turns import take_offline_turn
 from .options import ChatOptions, ModelOptions
 from .wiring import Wired, wire
 
@@ -91,7 +92,9 @@ class _Loop:
             drawing(event)
 
         with drawing:
-            turn = take_turn(self.session.payload(content), self.wired.services, emit)
+            offline = self.wired.services.backend == "offline"
+            take = take_offline_turn if offline else take_turn
+            turn = take(self.session.payload(content), self.wired.services, emit)
             response = asyncio.run(self.wired.using(turn))
         self.session.answered(response)
         drawing.finish([], time.perf_counter() - began)

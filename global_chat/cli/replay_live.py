@@ -90,7 +90,7 @@ class LiveRun:
             live = Live(
                 services=replace(wired.services, model=model),
                 prices=prices,
-                routes_only=options.routes_only or options.batches,
+                routes_only=options.routes_only or options.batches or options.backend == "offline",
                 batch=options.batches,
                 record=options.record,
                 secrets=tuple(filter(None, [self._key])),

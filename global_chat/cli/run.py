@@ -31,6 +31,7 @@ from global_chat.turn.single import take_job_turn, take_workflow_turn
 from global_chat.turn.take import take_turn
 
 from .inputs import files_read, given_object
+from .offline_turns import take_offline_turn
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
 from .tracing import trace_listeners
 from .wiring import wire
@@ -110,7 +111,9 @@ class _Invocation:
             emit = self._emitter(listeners)
             answered = False
             try:
-                turn = self._kind.take(payload, wired.services, emit)
+                offline = wired.services.backend == "offline"
+                take = take_offline_turn if offline else self._kind.take
+                turn = take(payload, wired.services, emit)
                 response = asyncio.run(wired.using(turn))
                 answered = True
             finally:

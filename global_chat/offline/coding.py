@@ -36,11 +36,21 @@ class Edit(Protocol):
         ...
 
 
-def code(scene: Scene, *parts: Any) -> Iterator[Plan]:
+@dataclass(frozen=True, slots=True)
+class CodeWish:
+    """Some change of code that is not seen; `keys` are the steps that were named, if any."""
+
+    keys: frozenset[str] | None
+
+
+def code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
     """The edit in the steps that are named, else in the open step, else in the only one that fits."""
     edit = next(p for p in parts if not isinstance(p, Where))
     named = [p for p in parts if isinstance(p, Where)]
     if len(named) > 1:
+        return
+    if scene.blind:
+        yield CodeWish(named[0].keys if named else None)
         return
     found = {step.key: places for step in scene.coded if (places := _places(scene, step, edit))}
     if not found:
@@ -331,10 +341,10 @@ def rename_key(_: Scene, old: str, new: str) -> Iterable[Edit]:
         yield RenameKey(old, new)
 
 
-def in_place(edit: Callable[..., Iterable[Edit]]) -> Callable[..., Iterator[Plan]]:
+def in_place(edit: Callable[..., Iterable[Edit]]) -> Callable[..., Iterator[Plan | CodeWish]]:
     """The function of a rule whose steps are named in the middle of it."""
 
-    def of(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    def of(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
         where = [p for p in parts if isinstance(p, Where)]
         for made in edit(scene, *(p for p in parts if not isinstance(p, Where))):
             yield from code(scene, made, *where)

@@ -144,11 +144,12 @@ def _document(scene: Scene) -> dict[str, str]:
         "STEP": pattern(name for s in scene.steps for name in (s.key, s.name)),
         "TRIGGER": pattern(t.key for t in scene.triggers),
         "LABEL": pattern(e.condition_label or "" for e in scene.edges),
-        "SETTING": pattern(settings),
+        "SETTING": r"[a-z]\w+" if scene.blind else pattern(settings),
     }
     found = {n: rf"(?<![\w@/.-])(?:{p})(?![\w@]|-\w)" if p else _NEVER for n, p in bounded.items()}
     found["ADAPTOR"] = rf"(?<![\w@/.-])(?:@openfn/)?(?:language-)?(?:{systems or _NEVER})(?:@[\w.-]*\w)?(?![\w-])"
-    found["IDENTIFIER"] = rf"(?<![\w.])(?:{pattern_of(identifiers) or _NEVER})(?![\w.])"
+    identifier = r"[a-z]\w+" if scene.blind else pattern_of(identifiers) or _NEVER
+    found["IDENTIFIER"] = rf"(?<![\w.])(?:{identifier})(?![\w.])"
     return found
 
 
@@ -270,21 +271,31 @@ class _Walk:
 
     def values(self, root: SymbolNode) -> dict[Any, int]:
         """Each meaning of the root, with the number of its free words."""
+        waiting: list[tuple[Any, bool]] = [(root, False)]
+        entered: set[int] = set()
+        # A request of many words makes a deep forest: no recursion.
+        while waiting:
+            node, inside_done = waiting.pop()
+            if inside_done:
+                self._done[id(node)] = self._collected(node)
+            elif id(node) not in entered:
+                entered.add(id(node))
+                waiting.append((node, True))
+                sides = (s for packed in node.children for s in (packed.left, packed.right))
+                waiting += [(s, False) for s in sides if isinstance(s, SymbolNode)]
         return {value: cost for (value,), cost in self._of(root).items()}
 
+    def _collected(self, node: SymbolNode) -> dict[tuple[Any, ...], int]:
+        """Sequences of values of one node, with their cost."""
+        found: dict[tuple[Any, ...], int] = {}
+        for packed in node.children:
+            for value, cost in self._packed(node, packed):
+                found[value] = min(cost, found.get(value, cost))
+        return dict(sorted(found.items(), key=lambda pair: pair[1])[:MOST_MEANINGS])
+
     def _of(self, node: Any) -> dict[tuple[Any, ...], int]:
-        """Sequences of values below a node, with their cost."""
-        if isinstance(node, TokenNode):
-            return self._token(node)
-        if id(node) not in self._done:
-            self._done[id(node)] = {}  # what goes through itself adds nothing
-            found: dict[tuple[Any, ...], int] = {}
-            for packed in node.children:
-                for value, cost in self._packed(node, packed):
-                    found[value] = min(cost, found.get(value, cost))
-            cheapest = sorted(found.items(), key=lambda pair: pair[1])[:MOST_MEANINGS]
-            self._done[id(node)] = dict(cheapest)
-        return self._done[id(node)]
+        """What was found below a node. A node that holds itself adds nothing."""
+        return self._token(node) if isinstance(node, TokenNode) else self._done.get(id(node), {})
 
     def _token(self, node: TokenNode) -> dict[tuple[Any, ...], int]:
         token: Any = node.token

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from global_chat.knowledge.specifier import newest, parse_specifier
+from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.reading.nodes import Scalar, resolve
 
 from .javascript import Code
 
@@ -49,20 +50,17 @@ def stem(word: str) -> str:
 
 def system_of(adaptor: str | None) -> str:
     """The short name of an adaptor: `@openfn/language-http@7.3.2` is `http`."""
-    found = parse_specifier(adaptor)
+    found = parse_specifier((adaptor or "").lower())
     return found.name if found else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is known besides the document: the step on the page, and the adaptors that exist."""
-
-    open_step: str | None = None
-    adaptors: Mapping[str, Collection[str]] | None = None
-
-
 class Scene:
-    """One workflow's parts, indexed for the words of a request."""
+    """One workflow's parts, indexed for the words of a request.
+
+    `open_step` is the key of the step on the page. `adaptors` are the versions that are known, by
+    package name. `credentials` are names by step key. A scene that is `blind` was read from an
+    outline: there is code, and nothing is known of it.
+    """
 
     def __init__(
         self,
@@ -70,15 +68,38 @@ class Scene:
         steps: Sequence[Step],
         triggers: Sequence[Trigger],
         edges: Sequence[Edge],
-        around: Surroundings | None = None,
+        *,
+        open_step: str | None = None,
+        adaptors: Mapping[str, Collection[str]] | None = None,
+        credentials: Mapping[str, str] | None = None,
+        blind: bool = False,
     ) -> None:
-        around = around or Surroundings()
         self.name = name or ""
         self.steps, self.triggers, self.edges = tuple(steps), tuple(triggers), tuple(edges)
         self.by_key = {step.key: step for step in self.steps}
-        self.open_step = self.by_key.get(around.open_step or "")
-        self.adaptors = dict(around.adaptors or {})
+        self.open_step = self.by_key.get(open_step or "")
+        self.adaptors = dict(adaptors or {})
+        self.credentials = dict(credentials or {})
+        self.blind = blind
         self._code: dict[str, Code] = {}
+
+    @classmethod
+    def of(
+        cls,
+        workflow: Workflow,
+        open_step: str | None = None,
+        adaptors: Mapping[str, Collection[str]] | None = None,
+    ) -> Scene:
+        """The scene of a document."""
+        return cls(
+            workflow.name,
+            workflow.steps,
+            workflow.triggers,
+            workflow.edges,
+            open_step=open_step,
+            adaptors=adaptors,
+            credentials=dict(_credentials(workflow)),
+        )
 
     @cached_property
     def systems(self) -> dict[str, str]:
@@ -160,6 +181,15 @@ class Scene:
         used = {*self.by_key, *taken}
         numbered = (f"{key}-{number}" for number in range(2, len(used) + 3))
         return key if key not in used else next(k for k in numbered if k not in used)
+
+
+def _credentials(workflow: Workflow) -> Iterator[tuple[str, str]]:
+    for placed in workflow.layout.steps if workflow.layout else ():
+        for key in ("credential", "keychain_credential", "configuration"):
+            entry = placed.mapping.own.get(key) if placed.mapping else None
+            value = resolve(entry.value) if entry else None
+            if isinstance(value, Scalar) and not value.is_null:
+                yield placed.part.key, value.text
 
 
 def _package(step: Step) -> str | None:

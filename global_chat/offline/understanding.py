@@ -8,7 +8,8 @@ from typing import Any
 
 from global_chat.workflow.parts import Step
 
-from . import coding, phrases, structure
+from . import coding, phrases, questions, structure
+from .coding import CodeWish
 from .plans import Plan, together
 from .reading import LANGUAGES, Word, language_of, read
 from .scene import Scene, words
@@ -17,9 +18,11 @@ from .schedules import When, is_so
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One reading of a request. `plan` is None when it only says what not to do."""
+    """One reading of a request. `plan` is None when it only says what not to do, or all that it
+    wants is a change of code that is not seen (`code`)."""
 
     plan: Plan | None
+    code: tuple[CodeWish, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,10 @@ def request(_: Scene, *parts: Any) -> Iterator[Wish]:
     plans = [part for part in parts if isinstance(part, Plan)]
     denied = [part.plan for part in parts if isinstance(part, Denied)]
     kept = [part for part in parts if isinstance(part, Kept)]
+    unseen = tuple(part for part in parts if isinstance(part, CodeWish))
     if not plans:
-        if denied:
-            yield Wish(None)
+        if denied or unseen:
+            yield Wish(None, unseen)
         return
     plan = together(plans)
     if plan is None or any(other in (plan, *plans) for other in denied):
@@ -91,7 +95,7 @@ def request(_: Scene, *parts: Any) -> Iterator[Wish]:
     if plan.patch.remove and any(part.all for part in kept):
         return
     if not any(plan.touched & part.steps for part in kept):
-        yield Wish(plan)
+        yield Wish(plan, unseen)
 
 
 def start(_: Scene, found: Any) -> Iterable[Any]:
@@ -102,6 +106,7 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     **phrases.MEANINGS,
     **structure.COMMANDS,
     **coding.COMMANDS,
+    **questions.QUESTIONS,
     **{f.__name__: f for f in (aside, old_aside, time_aside, denial, kept_step, kept_steps, keep, keep_all, request, start)},
     "kept_rest": lambda *_: [Kept()],
     "reason": lambda *_: [None],
