@@ -53,7 +53,8 @@ def code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
         yield CodeWish(named[0].keys if named else None)
         return
     found = {step.key: places for step in scene.coded if (places := _places(scene, step, edit))}
-    if not found:
+    settings = {name for step in scene.coded for name in scene.code(step.key).settings}
+    if not found or (isinstance(edit, Replace) and edit.old.text in settings):
         return
     if named:
         keys = named[0].keys & set(found)
@@ -62,7 +63,7 @@ def code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
     elif scene.open_step and scene.open_step.key in found:
         choices = [[scene.open_step.key]]
     else:
-        choices = [[key] for key in found]
+        choices = [list(found)] if isinstance(edit, Logs) and edit.every else [[key] for key in found]
     for chosen in choices:
         made = frozenset((key, *place) for key in chosen for place in found[key])
         if _parses(scene, made):
@@ -180,23 +181,29 @@ class SetValue:
 
 @dataclass(frozen=True, slots=True)
 class RenameKey:
-    """A name becomes another in every place of the code. Names in short forms, such as
-    `{ facility }`, mean two things at once and are not renamed by rule."""
+    """A name becomes another in every place of the code, or with `owner` where it is a key of that
+    object (`state.rows` is `rows` of `state`).
+
+    Names in short forms, such as `{ rows }`, mean two things at once and are not renamed by rule.
+    """
 
     old: str
     new: str
+    owner: str = ""
 
     @property
     def wish(self) -> str:
-        return f"rename the key {self.old} to {self.new}"
+        of = f"{self.owner}." if self.owner else ""
+        return f"rename the key {of}{self.old} to {of}{self.new}"
 
     def places(self, code: Code) -> list[Place]:
-        nodes = code.names(self.old)
-        if any(node.type.startswith("shorthand") for node in nodes) or code.names(self.new):
+        nodes = [n for n in code.names(self.old) if not self.owner or code.is_key_of(n, self.owner)]
+        if any(node.type.startswith("shorthand") for node in nodes):
             return []
-        lazy = rf"(?<![\w$])(?:\$|state)\.({re.escape(self.old)})(?![\w$])"
-        paths = (m.span(1) for a, b in code.texts for m in re.compile(lazy).finditer(code.text, a, b))
-        return [(*place, self.new) for place in (*map(code.span, nodes), *paths)]
+        owner = r"(?:\$|state)" if self.owner in ("", "state") else re.escape(self.owner)
+        lazy = re.compile(rf"(?<![\w$]){owner}\.({re.escape(self.old)})(?![\w$])")
+        paths = (m.span(1) for a, b in code.texts for m in lazy.finditer(code.text, a, b))
+        return [(*place, self.new) for place in {*map(code.span, nodes), *paths}]
 
 
 # ---- lines
@@ -204,9 +211,10 @@ class RenameKey:
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """Statements that log are removed or commented out."""
+    """Statements that log are removed, or with `keep` commented out; `every` is in every step."""
 
     keep: bool = False
+    every: bool = False
 
     @property
     def wish(self) -> str:
@@ -316,14 +324,23 @@ def _setting(parts: Iterable[Any]) -> str | None:
     return next((p for p in parts if isinstance(p, str)), None)
 
 
-def replace_by(_: Scene, *parts: Any) -> Iterable[Replace]:
+def replace_by(_: Scene, *parts: Any) -> Iterable[Edit]:
     old, new = _literals(parts)
-    yield Replace(old, new, _setting(parts))
+    yield _replacement(old, new, _setting(parts))
 
 
-def put_instead(_: Scene, *parts: Any) -> Iterable[Replace]:
+def put_instead(_: Scene, *parts: Any) -> Iterable[Edit]:
     new, old = _literals(parts)
-    yield Replace(old, new, _setting(parts))
+    yield _replacement(old, new, _setting(parts))
+
+
+def _replacement(old: Value, new: Value, setting: str | None) -> Edit:
+    """A chain of names that differs in its last name is the key of an object by another name."""
+    chain = r"([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\.([A-Za-z_$][\w$]*)"
+    before, after = (re.fullmatch(chain, v.text) for v in (old, new))
+    if before and after and before[1] == after[1]:
+        return RenameKey(before[2], after[2], before[1])
+    return Replace(old, new, setting)
 
 
 def set_value(_: Scene, *parts: Any) -> Iterable[SetValue]:
@@ -337,8 +354,11 @@ def setting(_: Scene, word: Word) -> Iterable[str]:
 
 
 def rename_key(_: Scene, old: str, new: str) -> Iterable[Edit]:
-    if re.fullmatch(r"[A-Za-z_$][\w$]*", old) and re.fullmatch(r"[A-Za-z_$][\w$]*", new):
-        yield RenameKey(old, new)
+    name = r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*"
+    if re.fullmatch(name, old) and re.fullmatch(name, new):
+        made = _replacement(Value(old, "name"), Value(new, "name"), None)
+        if isinstance(made, RenameKey) or "." not in old + new:
+            yield made if isinstance(made, RenameKey) else RenameKey(old, new)
 
 
 def in_place(edit: Callable[..., Iterable[Edit]]) -> Callable[..., Iterator[Plan | CodeWish]]:
@@ -362,6 +382,7 @@ COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
     "key": lambda _, word: [unquoted(word.text)],
     "code_text": lambda _, word: [unquoted(word.text)],
     "remove_logs": lambda *_: [Logs()],
+    "remove_all_logs": lambda *_: [Logs(every=True)],
     "comment_logs": lambda *_: [Logs(keep=True)],
     "comment_line": lambda _, text: [CommentLine(text)],
     "remove_emoji": lambda *_: [Emoji()],

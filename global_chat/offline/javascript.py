@@ -122,6 +122,28 @@ class Code:
         """Every place where an identifier or a property of this name is used."""
         return [node for node in self.walk(*_NAMES) if self.of(node) == name]
 
+    def is_key_of(self, node: Node, owner: str) -> bool:
+        """Whether a name is used as a key of the object that `owner` names: `owner.name`, in
+        `{ ...owner, name: … }`, or in the object that becomes `owner`."""
+        parent = node.parent
+        last = owner.rpartition(".")[2]
+        if parent is None:
+            return False
+        if parent.type == "member_expression" and node.type == "property_identifier":
+            held = parent.child_by_field_name("object")
+            said = self.of(held) if held is not None else ""
+            return said == owner or said.endswith(f".{owner}") or (owner == "state" and said == "$")
+        around = parent if node.type.startswith("shorthand") else parent.parent
+        if around is None:
+            return False
+        if around.type == "object_pattern":
+            of = around.parent.child_by_field_name("value") if around.parent else None
+            return of is not None and self.of(of) in (owner, f"state.{owner}")
+        spread = any(c.type == "spread_element" and self.of(c) == f"...{owner}" for c in around.children)
+        holder = around.parent
+        name = holder.child_by_field_name("key") or holder.child_by_field_name("left") if holder else None
+        return spread or (name is not None and self.of(name).rpartition(".")[2] == last)
+
     def logs(self) -> Iterator[tuple[int, int]]:
         """The places of the statements that only log."""
         for node in self.walk("expression_statement"):

@@ -253,8 +253,8 @@ def bare_hour(_: Scene, word: Word) -> Iterable[tuple[int, int]]:
     return [(int(word.text), 0)] if word.text.isdigit() and int(word.text) < 24 else []
 
 
-def times(_: Scene, *clocks: tuple[int, int]) -> Iterable[When]:
-    yield When(times=frozenset(clocks))
+def times(_: Scene, *clocks: Any) -> Iterable[When]:
+    yield When(times=frozenset(c for c in clocks if isinstance(c, tuple)))
 
 
 def minute_past(_: Scene, *parts: Word) -> Iterable[When]:
@@ -366,6 +366,9 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     "always": condition(ALWAYS),
     "half_hourly": fixed(When(every=(30, "minute"))),
     "hourly": fixed(When(every=(1, "hour"))),
+    "every_part": fixed(When(every=(1, "day"))),
+    "every_other": lambda _, unit: [When(every=(2, unit))],
+    "weekly": fixed(When(every=(1, "week"))),
     "daily": fixed(When(every=(1, "day"))),
     "monthly": fixed(When(every=(1, "month"))),
     "noon": lambda *_: [(12, 0)],

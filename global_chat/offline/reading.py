@@ -32,11 +32,13 @@ MOST_MEANINGS = 64
 _QUOTES = str.maketrans("’‘´“”„«»", "''''\"\"\"\""[:4] + '""""')
 #: Classes whose forms stand in the order of what they count.
 _ORDERED = frozenset({"MONTH_NAME", "NUMBER_WORD"})
-_FREE_TYPES = frozenset({"FREE", "NOUN", "ANY", "NAME"})
+_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "ANY", "NAME"})
 #: Literals, whatever the language. A sentence ends with its full stop, a literal does not.
 _FORMS = {
     "QUOTED": r"\"[^\"\n]+\"|`[^`\n]+`|(?<!\w)'[^\n]+?'(?!\w)",
     "NUMBER": r"(?<![\w.])\d{1,3}(?:[ ]\d{3})+(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?![\w:])",
+    "CRON_EXPRESSION": r"(?:(?:[\d*][\d*,/-]*|(?:mon|tue|wed|thu|fri|sat|sun)[a-z,-]*)[ ]){4}(?:[\d*][\d*,/-]*|(?:mon|tue|wed|thu|fri|sat|sun)[a-z,-]*)",
     "CLOCK": r"(?<![\w.:])(?:[01]?\d|2[0-3])(?:[:h.][0-5]\d(?:[ ]?(?:am|pm|h)(?!\w))?|[ ]?(?:am|pm|h)(?!\w))(?![\w:])",
     "ORDINAL": r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|º|ª|o)(?!\w)",
     "VERSION": r"@?(?<![\d.])(?:\d+\.\d+\.\d+(?:-[\w.]+)?(?![\w.]*\d)|latest(?!\w))",
@@ -45,7 +47,7 @@ _FORMS = {
     "STATEMENT": r"[A-Za-z_$][\w$.]*\((?:[^()\n]|\([^()\n]*\))*\);?|(?:return|delete|const|let)\s[\w$. =]+;?",
     "DESC": r"(?<!\w)[^\W_][\w'-]*",
     "ANY": r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
-    "PUNCT": r"[,.;:!?…]+(?:\s*[,.;:!?…]+)*",
+    "PUNCT": r"[,.;:!?…\n]+(?:\s*[,.;:!?…\n]+)*",
 }  # fmt: skip
 #: Forms in which case says something.
 _CASED = frozenset({"CODEISH", "EXPRESSION", "STATEMENT"})
@@ -109,7 +111,11 @@ def _class(forms: Iterable[str]) -> str:
 
 #: Classes whose words can change what a sentence wants: they are never part of free text.
 _BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "ALSO", "STEP_WORD", "STEPS_WORD",
-            "PATH_WORD", "TRIGGER_WORD", "SCHEDULE_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")  # fmt: skip
+            "PATH_WORD", "TRIGGER_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")  # fmt: skip
+#: Verbs that want something. They can stand in a statement (`kobo will call us`), but neither begin
+#: one nor be words that only say what a replacement is about.
+_VERBS = ("RENAME", "REMOVE", "ADD", "PLACE", "SET", "USE", "REPLACE", "PIN", "MOVE", "CONNECT",
+          "DISCONNECT", "TURN", "SWITCH_ON", "SWITCH_OFF", "COMMENT_OUT", "DONT", "LEAVE", "GIVE")  # fmt: skip
 #: More classes whose words end a name that has no quotes.
 _NO_NAME = ("JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER",
             "BEFORE", "BETWEEN", "NOT", "ON", "FOR", "IGNORE", "WITH", "IN", "ALWAYS", "BACK", "DONT")  # fmt: skip
@@ -129,7 +135,8 @@ def _free(known: Vocabulary) -> dict[str, str]:
     free = rf"{without(_BINDING)}(?<!\w)[^\W\d_]['\w-]*"
     return {
         "FREE": free,
-        "NOUN": without(("QUESTION_WORD", "IT", "DONT")) + free,
+        "NOUN": without(("QUESTION_WORD", "IT", "JOIN", *_VERBS)) + free,
+        "ABOUT": without(("QUESTION_WORD", *_VERBS)) + free,
         "NAME": rf"{without(names)}(?!(?:{_class(few)}))(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
     }
 
@@ -212,9 +219,23 @@ def _parse(text: str, language: str, scene: Scene) -> Any:
     return parser.parse(text)
 
 
+@cache
+def _classes(language: str) -> dict[str, re.Pattern[str]]:
+    forms = vocabulary(language).forms.items()
+    return {name: re.compile(_class(of), re.IGNORECASE) for name, of in forms}
+
+
+def classes_in(text: str, scene: Scene) -> tuple[str, ...]:
+    """The classes that have words in a text, of the language that it is in."""
+    found = _classes(language_of(text, scene)).items()
+    return tuple(name for name, form in found if form.search(normalised(text)))
+
+
 def normalised(text: str) -> str:
     """The text without accents and with plain quotes, character for character."""
-    return "".join(map(bare, text.translate(_QUOTES)))
+    plain_quotes = "".join(map(bare, text.translate(_QUOTES)))
+    # The marks of a list's items separate as commas do.
+    return _ITEM.sub(lambda mark: ",".ljust(len(mark[0])), plain_quotes)
 
 
 def corrected(text: str, language: str, scene: Scene) -> tuple[str, list[int]]:

@@ -26,7 +26,7 @@ from global_chat.workflow.parts import Page, Step
 
 from .outline import read_outline
 from .questions import Answer
-from .reading import normalised
+from .reading import classes_in, normalised
 from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand
 
@@ -222,6 +222,7 @@ def features(question: Question) -> Features:
         f"length:{min(len(spoken) // 8, 4)}",
         f"clauses:{min(len(_CLAUSES.findall(text)), 3)}",
         *(f"begins:{word}" for word in spoken[:1]),
+        *(f"class:{name}" for name in classes_in(text, question.scene)),
     ]
     for flag in flags:
         found[flag] = found[f"{flag}@{kind}"] = 1.0

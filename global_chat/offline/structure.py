@@ -20,7 +20,11 @@ from .schedules import When, cron_after
 PLAIN_ADAPTOR = "common"
 LONGEST_NAME = 100
 
-_SAID = {SUCCESS: "on success", FAILURE: "on failure", ALWAYS: "always"}
+
+
+def _said(condition: Condition) -> str:
+    said = {SUCCESS: "on success", FAILURE: "on failure", ALWAYS: "always"}
+    return said.get(condition.type, f"if {condition.expression}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +103,17 @@ def place_between(scene: Scene, first: Step, last: Step) -> Iterable[Place]:
         yield Place(first.key, last.key)
 
 
-def place_end(scene: Scene, *_: Word) -> Iterable[Place]:
+def place_end(scene: Scene, *condition: Condition) -> Iterable[Place]:
     ends = [step.key for step in scene.steps if not scene.out_of(step.key)]
-    return [Place(ends[0])] if len(ends) == 1 else []
+    wanted = condition[0] if condition else Condition(SUCCESS)
+    return [Place(ends[0], condition=wanted)] if len(ends) == 1 else []
 
 
 def add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    new = next(p for p in parts if isinstance(p, NewStep))
+    names = [NewStep(p) for p in parts if isinstance(p, str)]
+    new = next((p for p in parts if isinstance(p, NewStep)), names[0] if names else None)
+    if new is None or scene.named(new.name):
+        return
     for system in (system_of(p.text) for p in parts if _is_adaptor(p)):
         new = replace(new, system=system)
     place = [p for p in parts if isinstance(p, Place)]
@@ -124,6 +132,8 @@ def add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
     near = f"after {scene.title(where.source)}" if where.source else f"before {scene.title(where.target)}"
     if where.source and where.target:
         near = f"between {scene.title(where.source)} and {scene.title(where.target)}"
+    if where.condition.type != SUCCESS:
+        near += f" that runs {_said(where.condition)}"
     fields: Fields = {"name": new.name, "adaptor": adaptor, "body": ""}
     yield Plan(f'add an empty {new.system} step "{new.name}" {near}', Patch(jobs={key: fields}, edges=edges))
 
@@ -220,6 +230,31 @@ def version_of_adaptor(scene: Scene, *parts: Any) -> Iterator[Plan]:
     yield from _with_adaptor(scene, Where(keys), system, number)
 
 
+def version_of_open(scene: Scene, number: str) -> Iterator[Plan]:
+    """Another version of the adaptor of the step that is open."""
+    step = scene.open_step
+    return version_of(scene, Where(frozenset({step.key})), number) if step else iter(())
+
+
+def version_of_all(scene: Scene, number: str) -> Iterator[Plan]:
+    """The same version of every adaptor, such as the latest."""
+    systems = {system_of(step.adaptor) for step in scene.steps} - {""}
+    every = frozenset(scene.by_key)
+    plans = [p for system in sorted(systems) for p in _with_version(scene, system, every, number)]
+    plan = together(plans) if plans else None
+    if plan:
+        yield plan
+
+
+def _with_version(scene: Scene, system: str, keys: frozenset[str], number: str) -> Iterator[Plan]:
+    using = frozenset(key for key in keys if system_of(scene.by_key[key].adaptor) == system)
+    return _with_adaptor(scene, Where(using), system, number)
+
+
+def adaptor_swap(scene: Scene, where: Where, old: Word, new: Word) -> Iterator[Plan]:
+    return _swapped(scene, system_of(old.text), system_of(new.text), where)
+
+
 def version_of_named(scene: Scene, word: Word, adaptor: Word, number: str) -> Iterator[Plan]:
     for step in scene.named(word.text):
         if system_of(step.adaptor) == system_of(adaptor.text):
@@ -270,14 +305,28 @@ def _same(edge: Edge, condition: Condition) -> bool:
     return (edge.condition_type or ALWAYS) == condition.type
 
 
+def always_step(scene: Scene, step: Step) -> Iterator[Plan]:
+    return condition_of_step(scene, step, Condition(ALWAYS))
+
+
+def run_on(type_: str) -> Callable[..., Iterator[Plan]]:
+    """The function that runs a step when another one fails or succeeds, by a new path if need be."""
+
+    def of(scene: Scene, source: Step, target: Step) -> Iterator[Plan]:
+        wanted = Condition(type_, source=source.key)
+        there = scene.between(source.key, target.key)
+        return condition_of_path(scene, there[0], wanted) if there else connect(scene, source, target, wanted)
+
+    return of
+
+
 def condition_of_path(scene: Scene, edge: Edge, condition: Condition, *_: Any) -> Iterator[Plan]:
     if condition.source not in (None, edge.source_step):
         return
     fields = _condition(condition)
     if condition.type != EXPRESSION and edge.condition_type == EXPRESSION:
         fields |= {"condition_expression": None, "condition_label": None}
-    said = _SAID.get(condition.type, f"if {condition.expression}")
-    yield Plan(f"run {scene.path_title(edge)} {said}", Patch(edges={edge.key: fields}))
+    yield Plan(f"run {scene.path_title(edge)} {_said(condition)}", Patch(edges={edge.key: fields}))
 
 
 def connect(scene: Scene, source: Step, target: Step, *condition: Condition) -> Iterator[Plan]:
@@ -286,9 +335,8 @@ def connect(scene: Scene, source: Step, target: Step, *condition: Condition) -> 
         return
     if scene.between(source.key, target.key) or source.key in _reachable(scene, target.key):
         return
-    said = _SAID.get(wanted.type, f"if {wanted.expression}")
     edges: dict[str, Fields] = {f"{source.key}->{target.key}": _path(source.key, target.key, wanted)}
-    yield Plan(f"connect {source.name} to {target.name} {said}", Patch(edges=edges))
+    yield Plan(f"connect {source.name} to {target.name} {_said(wanted)}", Patch(edges=edges))
 
 
 def _reachable(scene: Scene, key: str) -> set[str]:
@@ -342,7 +390,7 @@ def set_schedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
         trigger = scene.triggers[0]
         cron = cron_after(trigger.cron_expression, said[0])
         if cron is not None:
-            yield Plan(f"run it on the schedule {cron}", Patch(triggers={trigger.key: {"cron_expression": cron}}))
+            yield _scheduled(trigger, cron)
 
 
 def reschedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
@@ -356,6 +404,24 @@ def reschedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
 
 def _fields(when: When) -> dict[str, Any]:
     return {name: getattr(when, name) for name in When.__dataclass_fields__}
+
+
+def set_cron(scene: Scene, word: Word) -> Iterator[Plan]:
+    for trigger in scene.triggers if len(scene.triggers) == 1 else ():
+        if trigger.type == "cron":
+            yield _scheduled(trigger, word.text)
+
+
+def from_old_hour(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    """`it runs at 2, make it 4`"""
+    before, hour = next(p for p in parts if isinstance(p, When | tuple)), parts[-1]
+    old = before if isinstance(before, When) else When(times=frozenset({before}))
+    return set_schedule(scene, When(times=frozenset({hour}), old=old))
+
+
+def _scheduled(trigger: Trigger, cron: str) -> Plan:
+    fields: Fields = {"cron_expression": cron}
+    return Plan(f"run it on the schedule {cron}", Patch(triggers={trigger.key: fields}))
 
 
 def schedule_for_webhook(scene: Scene, *parts: Any) -> Iterator[Plan]:
@@ -390,12 +456,15 @@ COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
     for f in (new_name, rename_step, rename_workflow, rename_label, remove_steps, new_step, place_after,
               place_before, place_between, place_end, add_step, add_on_failure, new_adaptor,
               swap_adaptor, adaptor_of, version, version_of, version_of_adaptor, version_of_named,
+              version_of_open, version_of_all, adaptor_swap, always_step, set_cron, from_old_hour,
               switch, path_off_step, condition_of_step, condition_of_path, connect, also_run,
               disconnect, remove_path, move_step, trigger, set_schedule, reschedule,
               schedule_for_webhook, set_trigger)
 } | {
     "true": lambda *_: [True],
     "false": lambda *_: [False],
+    "on_failure_run": run_on(FAILURE),
+    "on_success_run": run_on(SUCCESS),
     "switch_on": switched(True),
     "switch_off": switched(False),
     "webhook": lambda *_: ["webhook"],

@@ -34,10 +34,12 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is to stay: these steps, or with `all` every part that there is."""
+    """What is to stay: these steps, with `all` every part that there is, and with `trigger` what
+    starts the workflow."""
 
     steps: frozenset[str] = frozenset()
     all: bool = False
+    trigger: bool = False
 
 
 def aside(scene: Scene, *said: Word) -> Iterable[None]:
@@ -92,7 +94,8 @@ def request(_: Scene, *parts: Any) -> Iterator[Wish]:
     plan = together(plans)
     if plan is None or any(other in (plan, *plans) for other in denied):
         return
-    if plan.patch.remove and any(part.all for part in kept):
+    gone = plan.patch.remove and any(part.all for part in kept)
+    if gone or (plan.patch.triggers and any(part.trigger for part in kept)):
         return
     if not any(plan.touched & part.steps for part in kept):
         yield Wish(plan, unseen)
@@ -108,6 +111,7 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     **coding.COMMANDS,
     **questions.QUESTIONS,
     **{f.__name__: f for f in (aside, old_aside, time_aside, denial, kept_step, kept_steps, keep, keep_all, request, start)},
+    "kept_trigger": lambda *_: [Kept(trigger=True)],
     "kept_rest": lambda *_: [Kept()],
     "reason": lambda *_: [None],
     "except_part": lambda *_: [None],
@@ -121,5 +125,6 @@ def understand(text: str, scene: Scene) -> list[Any]:
     for language in dict.fromkeys((likely, LANGUAGES[0])):
         found = read(text, scene, language, MEANINGS)
         if found:
-            return found
+            # What only says what not to do is less than what can be done.
+            return [x for x in found if x != Wish(None)] or found
     return []
