@@ -387,5 +387,6 @@ COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
     "comment_line": lambda _, text: [CommentLine(text)],
     "remove_emoji": lambda *_: [Emoji()],
     "line_before": lambda _, text, anchor: [AddLine(text, anchor, before=True)],
+    "line_before_that": lambda _, anchor, text: [AddLine(text, anchor, before=True)],
     "line_after": lambda _, text, anchor: [AddLine(text, anchor, before=False)],
 }

@@ -249,8 +249,9 @@ def daypart(_: Scene, word: Word) -> Iterable[str]:
     yield word.type.lower()
 
 
-def bare_hour(_: Scene, word: Word) -> Iterable[tuple[int, int]]:
-    return [(int(word.text), 0)] if word.text.isdigit() and int(word.text) < 24 else []
+def bare_hour(_: Scene, said: Word | int) -> Iterable[tuple[int, int]]:
+    hour = said if isinstance(said, int) else _count([said])
+    return [(hour, 0)] if hour is not None and hour < 24 else []
 
 
 def times(_: Scene, *clocks: Any) -> Iterable[When]:

@@ -47,7 +47,7 @@ _FORMS = {
     "STATEMENT": r"[A-Za-z_$][\w$.]*\((?:[^()\n]|\([^()\n]*\))*\);?|(?:return|delete|const|let)\s[\w$. =]+;?",
     "DESC": r"(?<!\w)[^\W_][\w'-]*",
     "ANY": r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
-    "PUNCT": r"[,.;:!?…\n]+(?:\s*[,.;:!?…\n]+)*",
+    "PUNCT": r"[,.;:!?¿¡…\n]+(?:\s*[,.;:!?¿¡…\n]+)*",
 }  # fmt: skip
 #: Forms in which case says something.
 _CASED = frozenset({"CODEISH", "EXPRESSION", "STATEMENT"})
@@ -58,12 +58,15 @@ _NEVER = r"(?!)x"
 class Word:
     """A piece of the request: the class that it was read as, and its text as typed.
 
-    `index` is the form's place in its class, where a class has its forms in an order.
+    `index` is the form's place in its class, where a class has its forms in an order. `start` and
+    `end` are its place in the request.
     """
 
     type: str
     text: str
     index: int = -1
+    start: int = 0
+    end: int = 0
 
 
 Meanings = Mapping[str, Callable[..., Iterable[Any]]]
@@ -110,14 +113,14 @@ def _class(forms: Iterable[str]) -> str:
 
 
 #: Classes whose words can change what a sentence wants: they are never part of free text.
-_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "ALSO", "STEP_WORD", "STEPS_WORD",
+_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "STEP_WORD", "STEPS_WORD",
             "PATH_WORD", "TRIGGER_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")  # fmt: skip
 #: Verbs that want something. They can stand in a statement (`kobo will call us`), but neither begin
 #: one nor be words that only say what a replacement is about.
 _VERBS = ("RENAME", "REMOVE", "ADD", "PLACE", "SET", "USE", "REPLACE", "PIN", "MOVE", "CONNECT",
           "DISCONNECT", "TURN", "SWITCH_ON", "SWITCH_OFF", "COMMENT_OUT", "DONT", "LEAVE", "GIVE")  # fmt: skip
 #: More classes whose words end a name that has no quotes.
-_NO_NAME = ("JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER",
+_NO_NAME = ("EMPTY", "NEW", "CALLED", "JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER",
             "BEFORE", "BETWEEN", "NOT", "ON", "FOR", "IGNORE", "WITH", "IN", "ALWAYS", "BACK", "DONT")  # fmt: skip
 
 
@@ -132,7 +135,9 @@ def _free(known: Vocabulary) -> dict[str, str]:
     names = [f for f in _NO_NAME if f not in ("FOR", "WITH", "IN", "ON")]
     few = {f for n in ("FOR", "WITH", "IN", "ON") for f in known.forms.get(n, ()) if " " not in f}
     few -= kept - {"for", "with", "in", "on"}
-    free = rf"{without(_BINDING)}(?<!\w)[^\W\d_]['\w-]*"
+    # `too dangerous` is a reason; a sentence that ends in `too` wants one thing more.
+    also = rf"(?!(?:{_class(known.forms.get('ALSO', ())) or _NEVER})\s*(?:[.,;!?]|$))"
+    free = rf"{without(_BINDING)}{also}(?<!\w)[^\W\d_]['\w-]*"
     return {
         "FREE": free,
         "NOUN": without(("QUESTION_WORD", "IT", "JOIN", *_VERBS)) + free,
@@ -227,7 +232,7 @@ def _classes(language: str) -> dict[str, re.Pattern[str]]:
 
 def classes_in(text: str, scene: Scene) -> tuple[str, ...]:
     """The classes that have words in a text, of the language that it is in."""
-    found = _classes(language_of(text, scene)).items()
+    found = _classes(languages_of(text, scene)[0]).items()
     return tuple(name for name, form in found if form.search(normalised(text)))
 
 
@@ -321,9 +326,10 @@ class _Walk:
     def _token(self, node: TokenNode) -> dict[tuple[Any, ...], int]:
         token: Any = node.token
         start = token.start_pos
-        text = self._text[self._places[start] : self._places[start + len(token)]]
+        place = self._places[start], self._places[start + len(token)]
+        text = self._text[slice(*place)]
         forms = self._forms.get(token.type, ()) if token.type in _ORDERED else ()
-        word = Word(token.type, text, forms.index(plain(text)) if plain(text) in forms else -1)
+        word = Word(token.type, text, forms.index(plain(text)) if plain(text) in forms else -1, *place)
         return {(word,): int(token.type in _FREE_TYPES)}
 
     def _packed(self, parent: Any, packed: PackedNode) -> Iterator[tuple[tuple[Any, ...], int]]:
@@ -340,6 +346,10 @@ class _Walk:
     def _meaning(self, rule: Any, inner: tuple[Any, ...]) -> Iterable[Hashable]:
         name = rule.alias or str(rule.origin.name)
         telling = name in _TELLING
+        if name in _AS_TYPED:
+            # Words that mean nothing elsewhere belong to a name that they stand in.
+            first, last = inner[0].start, inner[-1].end
+            inner = (Word(inner[0].type, self._text[first:last], -1, first, last),)
         kept = [x for x in inner if telling or not isinstance(x, Word) or x.type in _LITERAL]
         if name in self._meanings:
             result: Iterable[Hashable] = self._meanings[name](self._scene, *kept)
@@ -350,15 +360,16 @@ class _Walk:
 #: What a rule is given: the workflow's own names and literals. Other words have done their part when
 #: they were read, but for these few rules, to which it matters what word it was.
 _LITERAL = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {"PUNCT"}
+_AS_TYPED = frozenset({"new_name"})
 _TELLING = frozenset(
     {"unit", "day", "daypart", "month", "number_word", "clock", "half_past", "quarter_past", "truth",
      "step_set", "aside", "free", "noun"}
 )  # fmt: skip
 
 
-def language_of(text: str, scene: Scene) -> str:
-    """The language whose words the request is made of, English when none has more of them."""
+def languages_of(text: str, scene: Scene) -> list[str]:
+    """The languages by how many of the request's words they have, English first among equals."""
     names = {w for s in scene.steps for name in (s.key, s.name) for w in words(name)}
     asked = [w for w in re.findall(r"[a-z']+", normalised(text).lower()) if w not in names]
-    counts = [sum(w in vocabulary(code).known for w in asked) for code in LANGUAGES]
-    return LANGUAGES[counts.index(max(counts))]
+    counts = {code: sum(w in vocabulary(code).known for w in asked) for code in LANGUAGES}
+    return sorted(LANGUAGES, key=lambda code: -counts[code])

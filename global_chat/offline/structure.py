@@ -38,8 +38,8 @@ class NewStep:
 # ---- names
 
 
-def new_name(_: Scene, *parts: Word) -> Iterable[str]:
-    text = " ".join(unquoted(part.text) for part in parts)
+def new_name(_: Scene, word: Word) -> Iterable[str]:
+    text = " ".join(unquoted(word.text).split())
     if 0 < len(text) < LONGEST_NAME:
         yield text
 

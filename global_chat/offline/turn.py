@@ -26,7 +26,7 @@ from .logs import explain
 from .nearest import suggestions
 from .plans import Plan, codes_after
 from .questions import Answer, quoted_lines
-from .reading import LONGEST_REQUEST, language_of, vocabulary
+from .reading import LONGEST_REQUEST, languages_of, vocabulary
 from .scene import Scene, plain
 from .understanding import Wish, understand
 
@@ -149,7 +149,7 @@ def _can(content: str, scene: Scene) -> str:
 def is_question(content: str, scene: Scene) -> bool:
     """Whether a text asks rather than wants."""
     words = plain(content).split()
-    asking = vocabulary(language_of(content, scene)).forms.get("QUESTION_WORD", ())
+    asking = vocabulary(languages_of(content, scene)[0]).forms.get("QUESTION_WORD", ())
     return "?" in content or any(" ".join(words).startswith(f"{form} ") for form in asking)
 
 

@@ -11,7 +11,7 @@ from global_chat.workflow.parts import Step
 from . import coding, phrases, questions, structure
 from .coding import CodeWish
 from .plans import Plan, together
-from .reading import LANGUAGES, Word, language_of, read
+from .reading import Word, languages_of, read
 from .scene import Scene, words
 from .schedules import When, is_so
 
@@ -105,6 +105,9 @@ def start(_: Scene, found: Any) -> Iterable[Any]:
     yield found
 
 
+#: Of four languages with many words in common, the request is in one of the likeliest two.
+LANGUAGES_TRIED = 2
+
 MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
     **phrases.MEANINGS,
     **structure.COMMANDS,
@@ -121,8 +124,7 @@ MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
 
 def understand(text: str, scene: Scene) -> list[Any]:
     """Every meaning of a request: several when it is ambiguous, none when it is not understood."""
-    likely = language_of(text, scene)
-    for language in dict.fromkeys((likely, LANGUAGES[0])):
+    for language in languages_of(text, scene)[:LANGUAGES_TRIED]:
         found = read(text, scene, language, MEANINGS)
         if found:
             # What only says what not to do is less than what can be done.
