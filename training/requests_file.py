@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.offline.outline import read_outline
 from global_chat.offline.router import Question
 from global_chat.offline.scene import Scene
 from global_chat.workflow.document import Workflow
@@ -42,13 +41,13 @@ class Example:
 def scene_of(workflow: str | None, page: str | None) -> Scene:
     """The scene as the router sees it: without code."""
     if not workflow:
-        return read_outline("")
+        return Scene.of_outline("")
     path = ROOT / "fixtures" / "workflows" / workflow
     try:
         document = Workflow.read(path.read_bytes().decode("utf-8"), page)
     except InvalidWorkflow:  # a project, and the page does not say which workflow
-        return read_outline("")
-    return read_outline(document.outline(), Page.parse(page).step)
+        return Scene.of_outline("")
+    return Scene.of_outline(document.outline(), Page.parse(page).step)
 
 
 def read_jsonl(path: Path, weight: float) -> list[Example]:
@@ -72,7 +71,7 @@ def read_jsonl(path: Path, weight: float) -> list[Example]:
 
 def read_requests(path: Path) -> list[Example]:
     found: list[Example] = []
-    scene, page = read_outline(""), Page()
+    scene, page = Scene.of_outline(""), Page()
     recent: list[str] = []
     attached: tuple[str, ...] = ()
     for line in path.read_text("utf-8").splitlines():
@@ -93,7 +92,7 @@ def read_requests(path: Path) -> list[Example]:
 def _place(text: str) -> tuple[Scene, Page]:
     file, _, opened = (part.strip() for part in text.partition("|"))
     if file == "none":
-        return read_outline(""), Page()
+        return Scene.of_outline(""), Page()
     file, _, workflow = file.partition(" workflow=")
     name = workflow or file.split(".")[0]
     page = f"workflows/{name}/{opened}".rstrip("/")

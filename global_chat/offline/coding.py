@@ -9,384 +9,291 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
-from global_chat.workflow.parts import Step
+from global_chat.workflow.javascript import Code, Setting, parses
 
-from .javascript import Code, Setting
-from .phrases import Value, Where, unquoted
-from .plans import Plan, Replacement, codes_after
-from .reading import Word
+from .phrases import Keys, Value, Where, first, unquoted
+from .plans import Plan, codes_after
+from .reading import Meanings
 from .scene import Scene, words
 
 _EMOJI = re.compile(
     "(?:[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2300-\u23ff\u200d\ufe0f\u20e3])+"
 )
-Place = tuple[int, int, str]
+_NAME = r"[A-Za-z_$][\w$]*"
+_CHAIN = rf"{_NAME}(?:\.{_NAME})*"
+#: The kinds of literal that a setting of a kind can be given.
+_FITTING = {"number": ("number",), "string": ("string", "name")}
+
+#: Start, end, and what is to stand there.
+Place: TypeAlias = "tuple[int, int, str]"
 
 
-class Edit(Protocol):
-    """What is to be done, before it is known where. `wish` says it as a request would."""
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is to be done, before it is known where; `wish` says it as a request would.
 
-    @property
-    def wish(self) -> str: ...
+    `places` gives what to put where in the code of one step, nothing where there is nothing of the
+    kind. `every` is in every step that has some. `old` is the text that is to go, if any.
+    """
 
-    def places(self, code: Code) -> list[Place]:
-        """What to put where in the code of one step; nothing when there is nothing of the kind."""
-        ...
+    wish: str
+    places: Callable[[Code], Iterable[Place]]
+    every: bool = False
+    old: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeWish:
     """Some change of code that is not seen; `keys` are the steps that were named, if any."""
 
-    keys: frozenset[str] | None
+    keys: Keys | None
 
 
-def code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
-    """The edit in the steps that are named, else in the open step, else in the only one that fits."""
-    edit = next(p for p in parts if not isinstance(p, Where))
-    named = [p for p in parts if isinstance(p, Where)]
-    if len(named) > 1:
-        return
-    if scene.blind:
+def _code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
+    """The edit in the steps that are named, else in the open step, else in any one that fits."""
+    edit, named = first(parts, Edit), [p for p in parts if isinstance(p, Where)]
+    if scene.blind and len(named) < 2:
         yield CodeWish(named[0].keys if named else None)
+    settings = {s.name for step in scene.coded for s in scene.code(step.key).settings}
+    if edit is None or edit.old in settings or len(named) > 1:
         return
-    found = {step.key: places for step in scene.coded if (places := _places(scene, step, edit))}
-    settings = {name for step in scene.coded for name in scene.code(step.key).settings}
-    if not found or (isinstance(edit, Replace) and edit.old.text in settings):
-        return
-    if named:
-        keys = named[0].keys & set(found)
-        wanted = keys == named[0].keys or named[0].every or len(named[0].keys) > 1
-        choices = [sorted(keys)] if keys and wanted else []
-    elif scene.open_step and scene.open_step.key in found:
-        choices = [[scene.open_step.key]]
-    else:
-        choices = [list(found)] if isinstance(edit, Logs) and edit.every else [[key] for key in found]
-    for chosen in choices:
+    parsed = {step.key: scene.code(step.key) for step in scene.coded}
+    found = {k: made for k, code in parsed.items() if not code.broken and (made := [*edit.places(code)])}
+    for chosen in _choices(scene, named[0] if named else None, list(found), edit):
         made = frozenset((key, *place) for key in chosen for place in found[key])
-        if _parses(scene, made):
-            where = " and ".join(scene.title(key) for key in chosen[:3])
-            more = f" and {len(chosen) - 3} more" if len(chosen) > 3 else ""
-            yield Plan(f"{edit.wish} in {where}{more}", code=made)
+        texts = {step.key: step.code or "" for step in scene.steps}
+        if all(map(parses, codes_after(texts, made).values())):
+            names = [scene.title(key) for key in chosen]
+            more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+            yield Plan(f"{edit.wish} in {' and '.join(names[:3] + more)}", code=made)
 
 
-def _places(scene: Scene, step: Step, edit: Edit) -> list[Place]:
-    parsed = scene.code(step.key)
-    return [] if parsed.broken else edit.places(parsed)
+def _choices(scene: Scene, where: Where | None, found: list[str], edit: Edit) -> list[list[str]]:
+    if where:
+        chosen = sorted(where.keys & set(found))
+        all_there = set(chosen) == where.keys or where.every or len(where.keys) > 1
+        return [chosen] if chosen and all_there else []
+    if scene.open_step and scene.open_step.key in found:
+        return [[scene.open_step.key]]
+    return [found] if edit.every and found else [[key] for key in found]
 
 
-def _parses(scene: Scene, made: Iterable[Replacement]) -> bool:
-    return all(scene.code(key).valid_with(text) for key, text in codes_after(scene, made).items())
+# ---- literals and names
 
 
-# ---- literals
+def _replace(old: Value, new: Value, setting: str | None) -> Edit:
+    """Every `old` becomes `new`; with a setting, only where it is that setting's value.
 
+    A chain of names that differs in its last name is the key of an object by another name.
+    """
+    before, after = (re.fullmatch(rf"({_CHAIN})\.({_NAME})", v.text) for v in (old, new))
+    if before and after and before[1] == after[1]:
+        return _rename(before[2], after[2], before[1])
+    numbers = _is_number(old), _is_number(new)
 
-@dataclass(frozen=True, slots=True)
-class Replace:
-    """Every `old` becomes `new`; with `setting`, only where it is that setting's value."""
-
-    old: Value
-    new: Value
-    setting: str | None = None
-
-    @property
-    def wish(self) -> str:
-        of = f"{self.setting} " if self.setting else ""
-        return f"replace {of}{self.old.text} with {self.new.text}"
-
-    def places(self, code: Code) -> list[Place]:
-        fits = _is_number(self.old) == _is_number(self.new) and self.new.kind != "truth"
-        if self.old.text == self.new.text or not fits:
+    def places(code: Code) -> Iterable[Place]:
+        if numbers[0] != numbers[1] or new.kind == "truth" or old.text == new.text:
             return []
-        if self.setting:
-            return [p for s in _named(code, self.setting) for p in self._in_setting(code, s)]
-        if _is_number(self.old):
-            return [(*p, self.new.text) for p in code.numbers if code.text[slice(*p)] == self.old.text]
-        inside = [
-            (start + at, start + at + len(self.old.text), _escaped(code, start, self.new.text))
-            for start, end in code.texts
-            for at in _occurrences(code.text[start:end], self.old.text)
+        if setting:
+            return [p for s in _named(code, setting) for p in _value_of(code, s, old.text, new.text)]
+        if numbers[0]:
+            here = code.places("number")
+            return [(*p, new.text) for p in here if code.text[slice(*p)] == old.text]
+        texts = [
+            (start + at, start + at + len(old.text), _escaped(code, start, new.text))
+            for start, end in code.places("string_fragment")
+            for at in _occurrences(code.text[start:end], old.text)
         ]
-        return inside or (self._names(code) if self._may_be_code else [])
+        is_code = all(re.fullmatch(_CHAIN, value.text) for value in (old, new))
+        return texts or (_names(code, old.text, new.text) if is_code else [])
 
-    @property
-    def _may_be_code(self) -> bool:
-        name = r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*"
-        return all(re.fullmatch(name, v.text) for v in (self.old, self.new))
+    of = f"{setting} " if setting else ""
+    return Edit(f"replace {of}{old.text} with {new.text}", places, old=old.text)
 
-    def _in_setting(self, code: Code, setting: Setting) -> Iterator[Place]:
-        quoted = setting.kind == "string"
-        start, end = setting.start + quoted, setting.end - quoted
-        if code.text[start:end] == self.old.text:
-            yield start, end, _escaped(code, start, self.new.text) if quoted else self.new.text
 
-    def _names(self, code: Code) -> list[Place]:
-        """Names and chains of names in the code itself, which texts and comments are not."""
-        silent = (*code.texts, *code.comments)
-        return [
-            (at, at + len(self.old.text), self.new.text)
-            for at in _occurrences(code.text, self.old.text, names=True)
-            if not any(start <= at < end for start, end in silent)
-        ]
+def _value_of(code: Code, setting: Setting, old: str | None, new: str) -> Iterator[Place]:
+    """The place of a setting's value, when it is `old` or no old one is given."""
+    quoted = setting.kind == "string"
+    start, end = setting.start + quoted, setting.end - quoted
+    text = _escaped(code, start, new) if quoted else new
+    if (old is None or code.text[start:end] == old) and code.text[start:end] != text:
+        yield start, end, text
+
+
+def _names(code: Code, old: str, new: str) -> list[Place]:
+    """Names and chains of names in the code itself, which texts and comments are not."""
+    silent = (*code.places("string_fragment"), *code.places("comment"))
+    found = [m.start() for m in re.finditer(rf"(?<![\w$.]){re.escape(old)}(?![\w$])", code.text)]
+    heard = (at for at in found if not any(start <= at < end for start, end in silent))
+    return [(at, at + len(old), new) for at in heard]
 
 
 def _is_number(value: Value) -> bool:
     return bool(re.fullmatch(r"\d+(?:\.\d+)?", value.text))
 
 
-def _occurrences(text: str, wanted: str, *, names: bool = False) -> Iterator[int]:
+def _occurrences(text: str, wanted: str) -> Iterator[int]:
     """Where `wanted` stands and is not part of a longer word."""
-    before = r"(?<![\w$.])" if names else r"(?<!\w)" if wanted[:1].isalnum() else ""
-    after = r"(?![\w$])" if names else r"(?![^\W_])" if wanted[-1:].isalnum() else ""
+    before = r"(?<!\w)" if wanted[:1].isalnum() else ""
+    after = r"(?![^\W_])" if wanted[-1:].isalnum() else ""
     return (m.start() for m in re.finditer(before + re.escape(wanted) + after, text))
 
 
 def _escaped(code: Code, start: int, text: str) -> str:
-    quote = code.text[start - 1] if start else "'"
-    quote = quote if quote in "'\"" else "`"
+    quote = code.text[start - 1] if code.text[start - 1] in "'\"" else "`"
     return text.replace("\\", "\\\\").replace(quote, "\\" + quote)
 
 
 def _named(code: Code, name: str) -> list[Setting]:
-    return [s for s in code.found_settings if words(s.name) == words(name)]
+    return [s for s in code.settings if words(s.name) == words(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class SetValue:
+def _set_value(_: Scene, *parts: Any) -> Iterator[Edit]:
     """A setting gets another value of the same kind. It must be there once in a step."""
+    name, new = first(parts, str), first(parts, Value)
 
-    setting: str
-    new: Value
+    def places(code: Code) -> Iterable[Place]:
+        found = _named(code, name)
+        fits = len(found) == 1 and new.kind in _FITTING.get(found[0].kind, ("truth",))
+        return _value_of(code, found[0], None, new.text) if fits else []
 
-    @property
-    def wish(self) -> str:
-        return f"set {self.setting} to {self.new.text}"
-
-    def places(self, code: Code) -> list[Place]:
-        found = _named(code, self.setting)
-        if len(found) != 1:
-            return []
-        start, end, kind = found[0].start, found[0].end, found[0].kind
-        kinds = {"number": ("number",), "string": ("string", "name"), "true": ("truth",), "false": ("truth",)}
-        if self.new.kind not in kinds[kind]:
-            return []
-        if kind == "string":
-            start, end = start + 1, end - 1
-        new = _escaped(code, start, self.new.text) if kind == "string" else self.new.text
-        return [(start, end, new)] if code.text[start:end] != new else []
+    if name and new:
+        yield Edit(f"set {name} to {new.text}", places)
 
 
-@dataclass(frozen=True, slots=True)
-class RenameKey:
-    """A name becomes another in every place of the code, or with `owner` where it is a key of that
-    object (`state.rows` is `rows` of `state`).
+def _rename(old: str, new: str, owner: str = "") -> Edit:
+    """A name becomes another in every place, or with `owner` where it is a key of that object.
 
     Names in short forms, such as `{ rows }`, mean two things at once and are not renamed by rule.
     """
+    of = f"{owner}." if owner else ""
 
-    old: str
-    new: str
-    owner: str = ""
-
-    @property
-    def wish(self) -> str:
-        of = f"{self.owner}." if self.owner else ""
-        return f"rename the key {of}{self.old} to {of}{self.new}"
-
-    def places(self, code: Code) -> list[Place]:
-        nodes = [n for n in code.names(self.old) if not self.owner or code.is_key_of(n, self.owner)]
+    def places(code: Code) -> Iterable[Place]:
+        nodes = [n for n in code.names(old) if not owner or code.is_key_of(n, owner)]
         if any(node.type.startswith("shorthand") for node in nodes):
             return []
-        owner = r"(?:\$|state)" if self.owner in ("", "state") else re.escape(self.owner)
-        lazy = re.compile(rf"(?<![\w$]){owner}\.({re.escape(self.old)})(?![\w$])")
-        paths = (m.span(1) for a, b in code.texts for m in lazy.finditer(code.text, a, b))
-        return [(*place, self.new) for place in {*map(code.span, nodes), *paths}]
+        object_ = r"(?:\$|state)" if owner in ("", "state") else re.escape(owner)
+        lazy = re.compile(rf"(?<![\w$]){object_}\.({re.escape(old)})(?![\w$])")
+        texts = code.places("string_fragment")
+        paths = {m.span(1) for a, b in texts for m in lazy.finditer(code.text, a, b)}
+        return [(*place, new) for place in {*map(code.place, nodes), *paths}]
+
+    return Edit(f"rename the key {of}{old} to {of}{new}", places)
+
+
+def _rename_key(_: Scene, old: str, new: str) -> Iterator[Edit]:
+    if re.fullmatch(_NAME, old) and re.fullmatch(_NAME, new):
+        yield _rename(old, new)
+    elif re.fullmatch(_CHAIN, old) and old.rpartition(".")[0] == new.rpartition(".")[0]:
+        yield _replace(Value(old, "name"), Value(new, "name"), None)
 
 
 # ---- lines
 
 
-@dataclass(frozen=True, slots=True)
-class Logs:
-    """Statements that log are removed, or with `keep` commented out; `every` is in every step."""
+def _without_logs(code: Code) -> Iterator[Place]:
+    for start, end in code.logs():
+        if lines := code.lines_of(start, end):
+            yield (*lines, "")
+        else:
+            yield start, end + len(code.text[end:]) - len(code.text[end:].lstrip(" ")), ""
 
-    keep: bool = False
-    every: bool = False
 
-    @property
-    def wish(self) -> str:
-        return f"{'comment out' if self.keep else 'remove'} the console.log lines"
-
-    def places(self, code: Code) -> list[Place]:
-        found = []
-        for start, end in code.logs():
-            lines = code.lines_of(start, end)
-            if self.keep:
-                if lines is None:
-                    return []
-                found += _commented(code, start, end)
-            elif lines is not None:
-                found.append((*lines, ""))
-            else:
-                end += len(code.text[end:]) - len(code.text[end:].lstrip(" "))
-                found.append((start, end, ""))
-        return found
+def _logs_as_comments(code: Code) -> list[Place]:
+    found = list(code.logs())
+    alone = all(code.lines_of(*place) for place in found)
+    return [p for start, end in found for p in _commented(code, start, end)] if alone else []
 
 
 def _commented(code: Code, start: int, end: int) -> list[Place]:
     """`// ` in front of each line of a place, behind the blanks."""
-    places = [start]
-    for at in range(start, end):
-        if code.text[at] == "\n":
-            rest = code.text[at + 1 : end]
-            places.append(at + 1 + len(rest) - len(rest.lstrip(" \t")))
-    return [(at, at, "// ") for at in places]
-
-
-@dataclass(frozen=True, slots=True)
-class CommentLine:
-    """The one line that a text is all of, but for its semicolon, is commented out."""
-
-    text: str
-
-    @property
-    def wish(self) -> str:
-        return f"comment out the line {self.text}"
-
-    def places(self, code: Code) -> list[Place]:
-        span = _line_with(code, self.text)
-        return _commented(code, *span) if span else []
+    lines = re.finditer(r"\n[ \t]*", code.text[start:end])
+    return [(at, at, "// ") for at in (start, *(start + line.end() for line in lines))]
 
 
 def _line_with(code: Code, text: str) -> tuple[int, int] | None:
+    """The place of the one line that a text is all of, but for its semicolon."""
     wanted = text.strip().rstrip(";").rstrip()
     line = rf"^[ \t]*({re.escape(wanted)});?[ \t]*$"
     found = list(re.finditer(line, code.text, re.MULTILINE))
     return found[0].span(1) if len(found) == 1 and wanted else None
 
 
-@dataclass(frozen=True, slots=True)
-class AddLine:
-    """A line given by the user goes before or after the only line of its kind."""
+def _comment_line(_: Scene, text: str) -> Iterator[Edit]:
+    def places(code: Code) -> list[Place]:
+        span = _line_with(code, text)
+        return _commented(code, *span) if span else []
 
-    text: str
-    anchor: str
-    before: bool
-
-    @property
-    def wish(self) -> str:
-        return f"add the line {self.text} {'before' if self.before else 'after'} {self.anchor}"
-
-    def places(self, code: Code) -> list[Place]:
-        span = _line_with(code, self.anchor)
-        if span is None:
-            return []
-        begin = code.text.rfind("\n", 0, span[0]) + 1
-        indent = code.text[begin : span[0]]
-        close = code.text.find("\n", span[1])
-        close = len(code.text) if close < 0 else close
-        new = f"{indent}{self.text}"
-        return [(begin, begin, new + "\n")] if self.before else [(close, close, "\n" + new)]
+    yield Edit(f"comment out the line {text}", places)
 
 
-@dataclass(frozen=True, slots=True)
-class Emoji:
+def _add_line(text: str, anchor: str, *, before: bool) -> list[Edit]:
+    def places(code: Code) -> Iterator[Place]:
+        if span := _line_with(code, anchor):
+            begin = code.text.rfind("\n", 0, span[0]) + 1
+            close = code.text.find("\n", span[1])
+            close = len(code.text) if close < 0 else close
+            new = f"{code.text[begin : span[0]]}{text}"
+            yield (begin, begin, new + "\n") if before else (close, close, "\n" + new)
+
+    return [Edit(f"add the line {text} {'before' if before else 'after'} {anchor}", places)]
+
+
+def _without_emoji(code: Code) -> Iterator[Place]:
     """Emojis go, each with the blank beside it."""
-
-    @property
-    def wish(self) -> str:
-        return "remove the emojis"
-
-    def places(self, code: Code) -> list[Place]:
-        found = []
-        for start, end in (*code.texts, *code.comments):
-            for match in _EMOJI.finditer(code.text, start, end):
-                first, last = match.span()
-                if code.text[last:end][:1] == " ":
-                    last += 1
-                elif code.text[start:first][-1:] == " ":
-                    first -= 1
-                found.append((first, last, ""))
-        return found
+    for start, end in (*code.places("string_fragment"), *code.places("comment")):
+        for match in _EMOJI.finditer(code.text, start, end):
+            begin, close = match.span()
+            if code.text[close:end].startswith(" "):
+                close += 1
+            elif code.text[start:begin].endswith(" "):
+                begin -= 1
+            yield begin, close, ""
 
 
-# ---- what the rules make
+def _replace_by(_: Scene, *parts: Any) -> Iterator[Edit]:
+    old, new = (part for part in parts if isinstance(part, Value))
+    yield _replace(old, new, first(parts, str))
 
 
-def _literals(parts: Iterable[Any]) -> list[Value]:
-    return [p for p in parts if isinstance(p, Value)]
+def _put_instead(scene: Scene, *parts: Any) -> Iterator[Edit]:
+    values = [part for part in parts if isinstance(part, Value)]
+    return _replace_by(scene, *values[::-1], *(p for p in parts if isinstance(p, str)))
 
 
-def _setting(parts: Iterable[Any]) -> str | None:
-    return next((p for p in parts if isinstance(p, str)), None)
-
-
-def replace_by(_: Scene, *parts: Any) -> Iterable[Edit]:
-    old, new = _literals(parts)
-    yield _replacement(old, new, _setting(parts))
-
-
-def put_instead(_: Scene, *parts: Any) -> Iterable[Edit]:
-    new, old = _literals(parts)
-    yield _replacement(old, new, _setting(parts))
-
-
-def _replacement(old: Value, new: Value, setting: str | None) -> Edit:
-    """A chain of names that differs in its last name is the key of an object by another name."""
-    chain = r"([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\.([A-Za-z_$][\w$]*)"
-    before, after = (re.fullmatch(chain, v.text) for v in (old, new))
-    if before and after and before[1] == after[1]:
-        return RenameKey(before[2], after[2], before[1])
-    return Replace(old, new, setting)
-
-
-def set_value(_: Scene, *parts: Any) -> Iterable[SetValue]:
-    name, value = _setting(parts), _literals(parts)
-    if name and value:
-        yield SetValue(name, value[0])
-
-
-def setting(_: Scene, word: Word) -> Iterable[str]:
-    yield unquoted(word.text)
-
-
-def rename_key(_: Scene, old: str, new: str) -> Iterable[Edit]:
-    name = r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*"
-    if re.fullmatch(name, old) and re.fullmatch(name, new):
-        made = _replacement(Value(old, "name"), Value(new, "name"), None)
-        if isinstance(made, RenameKey) or "." not in old + new:
-            yield made if isinstance(made, RenameKey) else RenameKey(old, new)
-
-
-def in_place(edit: Callable[..., Iterable[Edit]]) -> Callable[..., Iterator[Plan | CodeWish]]:
-    """The function of a rule whose steps are named in the middle of it."""
+def _in_place(edit: Callable[..., Iterator[Edit]]) -> Any:
+    """The meaning of a rule whose steps are named in the middle of it."""
 
     def of(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
-        where = [p for p in parts if isinstance(p, Where)]
-        for made in edit(scene, *(p for p in parts if not isinstance(p, Where))):
-            yield from code(scene, made, *where)
+        for made in edit(scene, *parts):
+            yield from _code(scene, made, first(parts, Where))
 
     return of
 
 
-COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
-    f.__name__: f for f in (code, replace_by, put_instead, set_value, setting, rename_key)
-} | {
-    "code_in_middle": in_place(replace_by),
-    "setting_in_middle": in_place(set_value),
+_REMOVE_LOGS = "remove the console.log lines"
+
+MEANINGS: Meanings = {
+    "code": _code,
+    "code_in_middle": _in_place(_replace_by),
+    "setting_in_middle": _in_place(_set_value),
+    "replace_by": _replace_by,
+    "put_instead": _put_instead,
+    "set_value": _set_value,
+    "setting": lambda _, word: [unquoted(word.text)],
     "about": lambda _, word: [word.text],
     "about_words": lambda *_: [None],
+    "rename_key": _rename_key,
     "key": lambda _, word: [unquoted(word.text)],
     "code_text": lambda _, word: [unquoted(word.text)],
-    "remove_logs": lambda *_: [Logs()],
-    "remove_all_logs": lambda *_: [Logs(every=True)],
-    "comment_logs": lambda *_: [Logs(keep=True)],
-    "comment_line": lambda _, text: [CommentLine(text)],
-    "remove_emoji": lambda *_: [Emoji()],
-    "line_before": lambda _, text, anchor: [AddLine(text, anchor, before=True)],
-    "line_before_that": lambda _, anchor, text: [AddLine(text, anchor, before=True)],
-    "line_after": lambda _, text, anchor: [AddLine(text, anchor, before=False)],
+    "remove_logs": lambda _: [Edit(_REMOVE_LOGS, _without_logs)],
+    "remove_all_logs": lambda _: [Edit(_REMOVE_LOGS, _without_logs, every=True)],
+    "comment_logs": lambda _: [Edit("comment out the console.log lines", _logs_as_comments)],
+    "comment_line": _comment_line,
+    "remove_emoji": lambda _: [Edit("remove the emojis", _without_emoji)],
+    "line_before": lambda _, text, anchor: _add_line(text, anchor, before=True),
+    "line_before_that": lambda _, anchor, text: _add_line(text, anchor, before=True),
+    "line_after": lambda _, text, anchor: _add_line(text, anchor, before=False),
 }

@@ -1,30 +1,35 @@
 """What the parts of a sentence mean in one workflow: steps, paths, conditions, times, literals.
 
-Each function carries out the grammar's rule of its name, and gives every meaning that the words have;
-none when the workflow has nothing of the kind.
+`MEANINGS` has the grammar's rules by name. Each gives every meaning that the words have: none when
+the workflow has nothing of the kind, several when the words fit several parts of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from global_chat.workflow.parts import Edge, Step
 
-from .reading import Word
+from .reading import Meanings, Word
 from .scene import Scene, plain, words
-from .schedules import MONTHS, WEEKDAYS, When, combined
+from .schedules import WEEKDAYS, WEEKEND, When, combined
 
 SUCCESS, FAILURE, ALWAYS, EXPRESSION = "on_job_success", "on_job_failure", "always", "js_expression"
+UNITS = ("minute", "hour", "day", "week", "month")
+DAYPARTS = ("morning", "afternoon", "evening", "night")
+_OFTEN = [When(every=(1, unit)) for unit in UNITS[1:]] + [When(every=(30, "minute"))]
+
+Keys = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The steps that something is to be done in. `all` is where it occurs, and `one` says so singly."""
+    """The steps in which something is to be done; `every` is wherever it occurs among them."""
 
-    keys: frozenset[str]
+    keys: Keys
     every: bool = False
 
 
@@ -45,337 +50,238 @@ class Value:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A description, such as the `email` of `the email step`."""
+
+    text: str
+
+
 def unquoted(text: str) -> str:
     """What stands in quotes."""
     return text[1:-1].strip() if len(text) > 2 and text[0] in "\"'`“”„«‘’" else text.strip()
 
 
-# ---- steps
+def first(parts: Iterable[Any], kind: Any) -> Any:
+    """The first of a rule's children that is of a kind, or None."""
+    return next((part for part in parts if isinstance(part, kind)), None)
 
 
-def named_step(scene: Scene, word: Word) -> Iterable[Step]:
-    return scene.named(unquoted(word.text))
+# ---- steps and paths
 
 
-def described_step(scene: Scene, thing: tuple[str, ...]) -> Iterable[Step]:
-    return scene.described(" ".join(thing))
-
-
-def thing(_: Scene, *told: Word) -> Iterable[tuple[str, ...]]:
-    yield tuple(word.text for word in told)
-
-
-def open_step(scene: Scene, *_: Word) -> Iterable[Step]:
-    return [scene.open_step] if scene.open_step else []
-
-
-def step_list(_: Scene, *steps: Step) -> Iterable[frozenset[str]]:
-    yield frozenset(step.key for step in steps)
-
-
-def step_set(scene: Scene, *parts: Any) -> Iterable[frozenset[str]]:
-    told = next(part for part in parts if isinstance(part, tuple))
-    both = any(isinstance(part, Word) and part.type == "BOTH" for part in parts)
-    found = scene.described(" ".join(told))
-    if len(found) > 1 and (len(found) == 2 or not both):
+def _step_set(scene: Scene, told: Thing) -> Iterator[Keys]:
+    found = scene.described(told.text)
+    if len(found) > 1:
         yield frozenset(step.key for step in found)
 
 
-def every_step(scene: Scene, *_: Word) -> Iterable[Where]:
-    yield Where(frozenset(scene.by_key), every=True)
+def _in_steps(_: Scene, what: Where | Keys, *left_out: Keys) -> Iterator[Where]:
+    where = what if isinstance(what, Where) else Where(what)
+    without: Keys = frozenset().union(*left_out)
+    if without <= where.keys and where.keys - without:
+        yield Where(where.keys - without, where.every)
 
 
-def in_steps(scene: Scene, what: Any, *without: frozenset[str]) -> Iterable[Where]:
-    where = what if isinstance(what, Where) else Where(frozenset({what.key}) if isinstance(what, Step) else what)
-    left_out = frozenset().union(*without)
-    if left_out <= where.keys and where.keys - left_out:
-        yield Where(where.keys - left_out, where.every)
-
-
-def in_step(_: Scene, step: Step, *not_in: Any) -> Iterable[Where]:
+def _in_step(_: Scene, step: Step, *not_in: Step) -> Iterator[Where]:
     if step not in not_in:
         yield Where(frozenset({step.key}))
 
 
-def in_code(scene: Scene, *_: Any) -> Iterable[Where]:
-    """The code: that of the open step, else of every step."""
-    open_ = scene.open_step
-    yield Where(frozenset({open_.key}) if open_ and not _ else frozenset(scene.by_key), every=True)
-
-
-def in_every_step(scene: Scene, *_: Any) -> Iterable[Where]:
+def _everywhere(scene: Scene, *_: Any) -> Iterator[Where]:
     yield Where(frozenset(scene.by_key), every=True)
 
 
-def without(_: Scene, *steps: Any) -> Iterable[frozenset[str]]:
-    yield frozenset(step.key for step in steps if isinstance(step, Step))
+def _in_code(scene: Scene, *every: Where) -> Iterator[Where]:
+    """The code: that of the open step, else of every step."""
+    here = scene.open_step if not every else None
+    return iter([Where(frozenset({here.key}))]) if here else _everywhere(scene)
 
 
-def without_described(scene: Scene, *parts: Any) -> Iterable[frozenset[str]]:
-    told = next(part for part in parts if isinstance(part, tuple))
-    found = scene.described(" ".join(told))
-    if found:
-        yield frozenset(step.key for step in found)
+def _except(scene: Scene, *parts: Step | Thing) -> Iterator[Keys]:
+    thing = first(parts, Thing)
+    steps = scene.described(thing.text) if thing else tuple(p for p in parts if isinstance(p, Step))
+    if steps:
+        yield frozenset(step.key for step in steps)
 
 
-# ---- paths
-
-
-def path_into(scene: Scene, *target: Step) -> Iterable[Edge]:
-    return scene.into(target[0].key) if target else ()
-
-
-def path_from(scene: Scene, source: Step) -> Iterable[Edge]:
-    return scene.out_of(source.key)
-
-
-def path_between(scene: Scene, source: Step, target: Step) -> Iterable[Edge]:
-    return scene.between(source.key, target.key)
-
-
-def path_described(scene: Scene, told: tuple[str, ...]) -> Iterator[Edge]:
+def _path_described(scene: Scene, told: Thing) -> Iterator[Edge]:
     """A path by what it leads to, or by words of its label."""
-    wanted = set(words(" ".join(told)))
-    targets = {step.key for step in scene.described(" ".join(told))}
+    wanted = set(words(told.text))
+    targets = {step.key for step in scene.described(told.text)}
     for edge in scene.edges:
         if edge.target in targets or wanted <= set(words(edge.condition_label)):
             yield edge
 
 
-def path_labelled(scene: Scene, label: str) -> Iterator[Edge]:
-    return (edge for edge in scene.edges if edge.condition_label and plain(edge.condition_label) == plain(label))
-
-
-def label(_: Scene, word: Word) -> Iterable[str]:
-    yield unquoted(word.text)
-
-
 # ---- conditions
 
 
-def ref_step(_: Scene, step: Step) -> Iterable[Step]:
-    yield step
+def _condition(type_: str) -> Any:
+    return lambda _, *source: [Condition(type_, source=source[0].key if source else None)]
 
 
-def ref_thing(scene: Scene, told: tuple[str, ...]) -> Iterable[Step]:
-    return scene.described(" ".join(told))
-
-
-def condition(type_: str) -> Callable[..., Iterable[Condition]]:
-    """The function of a condition that needs no expression."""
-
-    def of(_: Scene, *source: Any) -> Iterable[Condition]:
-        steps = [s.key for s in source if isinstance(s, Step)]
-        yield Condition(type_, source=steps[0] if steps else None)
-
-    return of
-
-
-def on_expression(_: Scene, expression: str) -> Iterable[Condition]:
-    yield Condition(EXPRESSION, expression)
-
-
-def expression(_: Scene, word: Word) -> Iterable[str]:
+def _on_expression(_: Scene, word: Word) -> Iterator[Condition]:
     text = word.text.strip().rstrip(".,;!?")
     if text.count("(") == text.count(")") and text != "state":
-        yield text
+        yield Condition(EXPRESSION, text)
 
 
 # ---- times
 
 
-def number_word(_: Scene, word: Word) -> Iterable[int]:
-    yield 1 + word.index
-
-
-def every(_: Scene, *parts: Any) -> Iterable[When]:
-    unit = next(p for p in parts if isinstance(p, str))
-    yield When(every=(_count(parts) or 1, unit))
+def _number(said: Word | int) -> int | None:
+    if isinstance(said, int):
+        return said
+    return int(said.text) if said.type == "NUMBER" and said.text.isdigit() else None
 
 
 def _count(parts: Iterable[Any]) -> int | None:
-    for part in parts:
-        if isinstance(part, int):
-            return part
-        if isinstance(part, Word) and part.type == "NUMBER" and part.text.isdigit():
-            return int(part.text)
-    return None
+    numbers = (_number(part) for part in parts if isinstance(part, int | Word))
+    return next((n for n in numbers if n is not None), None)
 
 
-def unit(_: Scene, word: Word) -> Iterable[str]:
-    yield word.type.lower()
-
-
-def fixed(when: When) -> Callable[..., Iterable[When]]:
-    """The function of words that always mean the same."""
-    return lambda *_: [when]
-
-
-def clock(_: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
-    hour, minute = _count(parts), 0
-    mark = ""
-    for part in parts:
-        if isinstance(part, Word) and part.type == "CLOCK":
-            found = re.fullmatch(r"(\d+)(?:[:.hH](\d\d))?\s*(\w*)", part.text)
-            if found is None:
-                return
-            hour, minute, mark = int(found[1]), int(found[2] or 0), found[3].lower()
-        elif isinstance(part, Word) and part.type == "OCLOCK":
-            mark = part.text.lower().replace(".", "")
-    day = next((p for p in parts if isinstance(p, str)), "")
-    yield from _time(hour, minute, {"am": "morning", "pm": "afternoon"}.get(mark, day))
-
-
-def _time(hour: int | None, minute: int, part: str) -> Iterator[tuple[int, int]]:
+def _clock(_: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
     """An hour of twelve or of twenty-four, with the part of the day that was said."""
+    hour, minute, mark = _count(parts), 0, ""
+    for part in (p for p in parts if isinstance(p, Word)):
+        if part.type == "CLOCK" and (found := re.match(r"(\d+)(?:[:.hH](\d\d))?\s*(\w*)", part.text)):
+            hour, minute, mark = int(found[1]), int(found[2] or 0), found[3].lower()
+        elif part.type == "OCLOCK":
+            mark = part.text.lower().replace(".", "")
+    day = {"am": "morning", "pm": "afternoon"}.get(mark, first(parts, str))
     if hour is None or hour > 23:
         return
-    if part in ("afternoon", "evening") and hour < 12 or (part == "night" and 7 < hour < 12):
+    if (day in ("afternoon", "evening") and hour < 12) or (day == "night" and 7 < hour < 12):
         hour += 12
-    if part in ("morning", "night") and hour == 12:
-        hour = 0
-    yield hour, minute
+    yield (0 if day in ("morning", "night") and hour == 12 else hour), minute
 
 
-def half_past(scene: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
-    return ((hour, 30) for hour, _ in clock(scene, *parts))
+def _past_hour(scene: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
+    minute = 15 * (1 + parts[0].index)
+    return ((hour, minute) for hour, _ in _clock(scene, *parts[1:]))
 
 
-def quarter_past(scene: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
-    return ((hour, 15) for hour, _ in clock(scene, *parts))
+def _bare_hour(_: Scene, said: Word | int) -> Iterator[tuple[int, int]]:
+    hour = _number(said)
+    if hour is not None and hour < 24:
+        yield hour, 0
 
 
-def daypart(_: Scene, word: Word) -> Iterable[str]:
-    yield word.type.lower()
-
-
-def bare_hour(_: Scene, said: Word | int) -> Iterable[tuple[int, int]]:
-    hour = said if isinstance(said, int) else _count([said])
-    return [(hour, 0)] if hour is not None and hour < 24 else []
-
-
-def times(_: Scene, *clocks: Any) -> Iterable[When]:
-    yield When(times=frozenset(c for c in clocks if isinstance(c, tuple)))
-
-
-def minute_past(_: Scene, *parts: Word) -> Iterable[When]:
-    count = _count(parts)
-    if count is not None and count < 60:
+def _minute_past(_: Scene, *parts: Word) -> Iterator[When]:
+    count = _count(parts) or 0
+    if count < 60:
         yield When(minute=count)
 
 
-def day_hours(_: Scene, first: tuple[int, int], last: tuple[int, int]) -> Iterable[When]:
-    if first[1] == last[1] == 0 and first[0] < last[0]:
-        yield When(between=(first[0], last[0]))
+def _day_hours(_: Scene, begin: tuple[int, int], end: tuple[int, int]) -> Iterator[When]:
+    if begin[1] == end[1] == 0 and begin[0] < end[0]:
+        yield When(between=(begin[0], end[0]))
 
 
-_DAY_NAMES = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY")
+def _day_range(_: Scene, begin: int, end: int) -> Iterator[When]:
+    yield When(weekdays=frozenset(d % 7 for d in range(begin, end + 1 + 7 * (end < begin))))
 
 
-def day(_: Scene, word: Word) -> Iterable[frozenset[int]]:
-    yield frozenset({_DAY_NAMES.index(word.type)})
+def _monthday(_: Scene, *parts: Any) -> Iterator[When]:
+    """A day of the month: a number, an ordinal, or the first; with a month when that was said."""
+    said = (p.text for p in parts if isinstance(p, Word) and p.type in ("ORDINAL", "NUMBER"))
+    digits = re.match(r"\d+", next(said, "1"))
+    months = frozenset(p for p in parts if isinstance(p, int))
+    if digits and 0 < int(digits[0]) < 32:
+        yield When(monthdays=frozenset({int(digits[0])}), months=months or None)
 
 
-def days(_: Scene, *parts: Any) -> Iterable[When]:
-    yield When(weekdays=frozenset().union(*(p for p in parts if isinstance(p, frozenset))))
+def _monthdays(_: Scene, *said: When) -> Iterator[When]:
+    days = frozenset(day for one in said for day in one.monthdays or ())
+    months = frozenset(month for one in said for month in one.months or ())
+    if not months or len(days) == 1:
+        yield When(monthdays=days, months=months or None)
 
 
-def day_range(_: Scene, first: frozenset[int], last: frozenset[int]) -> Iterable[When]:
-    start, end = min(first), min(last)
-    yield When(weekdays=frozenset(d % 7 for d in range(start, end + 1 + 7 * (end < start))))
+def as_when(said: Any) -> When | None:
+    """A time, or what is said of one, as a `When`; None for words that name no time."""
+    if isinstance(said, When):
+        return said
+    is_time = isinstance(said, tuple) and len(said) == 2 and isinstance(said[0], int)
+    return When(times=frozenset({said})) if is_time else None
 
 
-def days_too(_: Scene, more: frozenset[int]) -> Iterable[When]:
-    yield When(more_days=more)
+def _old(_: Scene, *said: Any) -> Iterator[When]:
+    before = as_when(said[0]) if said else None
+    yield When(old=before) if before else When(same=True)
 
 
-def not_days(_: Scene, *parts: Any) -> Iterable[When]:
-    less = next(p for p in parts if isinstance(p, When))
-    yield When(less_days=less.weekdays)
-
-
-def monthday(_: Scene, *parts: Any) -> Iterable[When]:
-    found = next((re.match(r"\d+", p.text) for p in parts if p.type in ("ORDINAL", "NUMBER")), None)
-    number = int(found[0]) if found else 1
-    if 0 < number < 32:
-        yield When(monthdays=frozenset({number}))
-
-
-def dated(scene: Scene, *parts: Any) -> Iterable[When]:
-    month = next(p for p in parts if isinstance(p, int))
-    for said in monthday(scene, *(p for p in parts if isinstance(p, Word))):
-        yield When(monthdays=said.monthdays, months=frozenset({month}))
-
-
-def month(_: Scene, word: Word) -> Iterable[int]:
-    yield 1 + word.index % 12
-
-
-def monthdays(_: Scene, *parts: Any) -> Iterable[When]:
-    said = [p for p in parts if isinstance(p, When)]
-    days_ = frozenset().union(*(p.monthdays or () for p in said))
-    months = frozenset().union(*(p.months or () for p in said))
-    if not months or len(days_) == 1:
-        yield When(monthdays=days_, months=months or None)
-
-
-def old(_: Scene, *what: Any) -> Iterable[When]:
-    if what and isinstance(what[0], When):
-        yield When(old=what[0])
-    elif what and isinstance(what[0], tuple) and isinstance(what[0][0], int):
-        yield When(old=When(times=frozenset({what[0]})))
-    else:
-        yield When(same=True)
-
-
-def whens(_: Scene, *parts: Any) -> Iterable[When]:
-    together = combined(p for p in parts if isinstance(p, When))
-    if together is not None:
+def _whens(_: Scene, *parts: Any) -> Iterator[When]:
+    if (together := combined(part for part in parts if isinstance(part, When))) is not None:
         yield together
 
 
-# ---- literals
+def _value(kind: str) -> Any:
+    def of(_: Scene, word: Word) -> Iterator[Value]:
+        yield Value(unquoted(word.text).replace(" ", "" if kind == "number" else " "), kind)
+
+    return of
 
 
-def string(_: Scene, word: Word) -> Iterable[Value]:
-    yield Value(unquoted(word.text), "string")
-
-
-def figure(_: Scene, word: Word) -> Iterable[Value]:
-    yield Value(word.text.replace(" ", ""), "number")
-
-
-def codeish(_: Scene, word: Word) -> Iterable[Value]:
-    yield Value(word.text, "name")
-
-
-def truth(_: Scene, word: Word) -> Iterable[Value]:
-    yield Value(word.text.lower(), "truth")
-
-
-MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
-    f.__name__: f
-    for f in (named_step, described_step, thing, open_step, step_list, step_set, every_step, in_steps, in_step, in_code,
-              in_every_step, without, without_described, path_into, path_from, path_between,
-              path_described, path_labelled, label, ref_step, ref_thing, on_expression, expression,
-              number_word, every, unit, clock, half_past, quarter_past, daypart, bare_hour, times,
-              minute_past, day_hours, day, days, day_range, days_too, not_days, monthday, dated, month,
-              monthdays, old, whens, string, figure, codeish, truth)
-} | {
-    "on_success": condition(SUCCESS),
-    "on_failure": condition(FAILURE),
-    "always": condition(ALWAYS),
-    "half_hourly": fixed(When(every=(30, "minute"))),
-    "hourly": fixed(When(every=(1, "hour"))),
-    "every_part": fixed(When(every=(1, "day"))),
+MEANINGS: Meanings = {
+    "named_step": lambda scene, word: scene.named(unquoted(word.text)),
+    "described_step": lambda scene, thing: scene.described(thing.text),
+    "described": lambda scene, thing: scene.described(thing.text),
+    "thing": lambda _, *told: [Thing(" ".join(word.text for word in told))],
+    "open_step": lambda scene: [scene.open_step] if scene.open_step else [],
+    "step_list": lambda _, *steps: [frozenset(step.key for step in steps)],
+    "step_set": _step_set,
+    "every_step": _everywhere,
+    "in_step": _in_step,
+    "in_steps": _in_steps,
+    "in_every_step": _everywhere,
+    "in_code": _in_code,
+    "except": _except,
+    "path_into": lambda scene, step: scene.into(step.key),
+    "path_from": lambda scene, step: scene.out_of(step.key),
+    "path_between": lambda scene, one, other: scene.between(one.key, other.key),
+    "path_described": _path_described,
+    "path_labelled": lambda scene, label: [
+        e for e in scene.edges if e.condition_label and plain(e.condition_label) == plain(label)
+    ],
+    "label": lambda _, word: [unquoted(word.text)],
+    "on_success": _condition(SUCCESS),
+    "on_failure": _condition(FAILURE),
+    "always": _condition(ALWAYS),
+    "on_expression": _on_expression,
+    "number_word": lambda _, word: [1 + word.index],
+    "unit": lambda _, word: [UNITS[word.index]],
+    "daypart": lambda _, word: [DAYPARTS[word.index]],
+    "every": lambda _, *parts: [When(every=(_count(parts) or 1, parts[-1]))],
+    "every_part": lambda *_: [When(every=(1, "day"))],
     "every_other": lambda _, unit: [When(every=(2, unit))],
-    "weekly": fixed(When(every=(1, "week"))),
-    "daily": fixed(When(every=(1, "day"))),
-    "monthly": fixed(When(every=(1, "month"))),
-    "noon": lambda *_: [(12, 0)],
-    "midnight": lambda *_: [(0, 0)],
-    "on_the_hour": fixed(When(minute=0)),
-    "weekdays": fixed(When(weekdays=WEEKDAYS)),
-    "weekend": fixed(When(weekdays=frozenset({0, 6}))),
-    "same": lambda _, *clock: [When(same=True, old=When(times=frozenset(clock)) if clock else None)],
-}  # fmt: skip
+    "half_hourly": lambda *_: [When(every=(30, "minute"))],
+    "often": lambda _, word: [_OFTEN[word.index]],
+    "clock": _clock,
+    "past_hour": _past_hour,
+    "hour_name": lambda _, word: [(12 * word.index, 0)],
+    "bare_hour": _bare_hour,
+    "times": lambda _, *clocks: [When(times=frozenset(clocks))],
+    "minute_past": _minute_past,
+    "day_hours": _day_hours,
+    "day": lambda _, word: [word.index],
+    "days": lambda _, *days: [When(weekdays=frozenset(days))],
+    "days_name": lambda _, *said: [
+        When(weekdays=WEEKEND if w.index else WEEKDAYS) for w in said if w.type == "DAYS_NAME"
+    ],
+    "day_range": _day_range,
+    "days_too": lambda _, day: [When(more_days=frozenset({day}))],
+    "not_days": lambda _, *parts: [When(less_days=first(parts, When).weekdays)],
+    "monthday": _monthday,
+    "dated": _monthday,
+    "month": lambda _, word: [1 + word.index],
+    "monthdays": _monthdays,
+    "old": _old,
+    "same": lambda _, *time: [When(same=True, old=as_when(time[0]) if time else None)],
+    "whens": _whens,
+    "string": _value("string"),
+    "figure": _value("number"),
+    "codeish": _value("name"),
+    "truth": _value("truth"),
+}

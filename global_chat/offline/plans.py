@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from global_chat.workflow.document import Workflow
 from global_chat.workflow.patch import Fields, Patch
 
 #: (key of the step, start, end, new text): places are those of the code before the turn.
 Replacement = tuple[str, int, int, str]
-Parts = dict[str, dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,49 +24,47 @@ class Plan:
     patch: Patch = field(default_factory=Patch)
     code: frozenset[Replacement] = frozenset()
 
-    @property
     def _what(self) -> str:
         parts = [self.patch.name, self.patch.jobs, self.patch.triggers, self.patch.edges]
         rest = [sorted(self.patch.remove), sorted(self.code)]
         return json.dumps([parts, rest], sort_keys=True, default=dict)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and self._what == other._what
+        return isinstance(other, Plan) and self._what() == other._what()
 
     def __hash__(self) -> int:
-        return hash(self._what)
+        return hash(self._what())
 
     @property
-    def touched(self) -> set[str]:
-        """The steps that it changes or removes."""
-        gone = {key.removeprefix("jobs.") for key in self.patch.remove if key.startswith("jobs.")}
-        return {*self.patch.jobs, *gone, *(key for key, *_ in self.code)}
+    def removed(self) -> set[str]:
+        """The steps that it removes."""
+        return {key.removeprefix("jobs.") for key in self.patch.remove if key.startswith("jobs.")}
+
+    @property
+    def edited(self) -> set[str]:
+        """The steps that it adds or changes."""
+        return {*self.patch.jobs, *(key for key, *_ in self.code)}
 
 
-def together(plans: Iterable[Plan]) -> Plan | None:
+def together(plans: Sequence[Plan]) -> Plan | None:
     """All of them as one. None when two of them want different things of the same place."""
-    first, *rest = plans
-    return reduce(_both, rest, first)
+    return reduce(_both, plans[1:], plans[0])
 
 
 def _both(one: Plan | None, other: Plan) -> Plan | None:
     if one is None:
         return None
     a, b = one.patch, other.patch
-    parts = [_merged(x, y) for x, y in ((a.jobs, b.jobs), (a.triggers, b.triggers), (a.edges, b.edges))]
-    removed = {key.partition(".")[2] for key in (*a.remove, *b.remove) if key.startswith("jobs.")}
-    clash = (
-        None in parts
-        or (a.name and b.name and a.name != b.name)
-        or _overlap(one.code | other.code)
-        or removed & {*a.jobs, *b.jobs, *(key for key, *_ in one.code | other.code)}
-    )
-    if clash:
+    jobs, triggers = _merged(a.jobs, b.jobs), _merged(a.triggers, b.triggers)
+    edges, code = _merged(a.edges, b.edges), one.code | other.code
+    if jobs is None or triggers is None or edges is None or _overlap(code):
         return None
-    jobs, triggers, edges = (part or {} for part in parts)
-    remove = tuple(dict.fromkeys((*a.remove, *b.remove)))
-    patch = Patch(a.name or b.name, jobs, triggers, edges, remove)
-    return Plan(f"{one.wish} and {other.wish}", patch, one.code | other.code)
+    if (a.name and b.name and a.name != b.name) or (one.removed | other.removed) & (
+        one.edited | other.edited
+    ):
+        return None
+    patch = Patch(a.name or b.name, jobs, triggers, edges, tuple({*a.remove, *b.remove}))
+    return Plan(f"{one.wish} and {other.wish}", patch, code)
 
 
 def _merged(one: Mapping[str, Fields], other: Mapping[str, Fields]) -> dict[str, Fields] | None:
@@ -86,11 +82,10 @@ def _overlap(code: Iterable[Replacement]) -> bool:
     return any(a[0] == b[0] and a[2] > b[1] for a, b in zip(ordered, ordered[1:], strict=False))
 
 
-def codes_after(workflow: Workflow, code: Iterable[Replacement]) -> dict[str, str]:
-    """The new code of each step that is edited, by key."""
-    steps = {step.key: step for step in workflow.steps}
+def codes_after(codes: Mapping[str, str], made: Iterable[Replacement]) -> dict[str, str]:
+    """The new code of each step that is edited, by key; `codes` is the code of before."""
     texts: dict[str, str] = {}
-    for key, start, end, new in sorted(code, reverse=True):
-        text = texts.get(key, steps[key].code or "")
+    for key, start, end, new in sorted(made, reverse=True):
+        text = texts.get(key, codes[key])
         texts[key] = text[:start] + new + text[end:]
     return texts

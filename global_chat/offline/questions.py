@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from global_chat.workflow.parts import Edge, Step
 
 from .phrases import ALWAYS, EXPRESSION, FAILURE, SUCCESS, unquoted
-from .reading import Word
+from .reading import Meanings, Word
 from .scene import Scene, stem, system_of, words
 from .schedules import in_words
 
-#: Code is quoted up to here, in lines.
+#: Code is quoted up to here, in lines; what is looked up, in places.
 MOST_LINES = 60
+MOST_PLACES = 20
 _MOST_QUOTES = 5
 _CONDITIONS = {
     SUCCESS: "when {} succeeds",
@@ -33,6 +34,10 @@ class Answer:
     about: Step | str = "structure"
 
 
+def _list(head: str, lines: list[str], none: str) -> Answer:
+    return Answer("\n".join([head, *(f"- {line}" for line in lines)]) if lines else none)
+
+
 def _condition(scene: Scene, edge: Edge) -> str:
     off = ", but this path is switched off" if edge.enabled is False else ""
     if edge.source_trigger:
@@ -46,8 +51,6 @@ def _condition(scene: Scene, edge: Edge) -> str:
 
 def _start(scene: Scene) -> str:
     """What starts the workflow, and whether it does."""
-    if not scene.triggers:
-        return "Nothing starts this workflow: it has no trigger."
     lines = []
     for trigger in scene.triggers:
         how = f"It is started by its {trigger.type} trigger"
@@ -55,83 +58,63 @@ def _start(scene: Scene) -> str:
             how = f"It runs {in_words(trigger.cron_expression)}"
         off = "the trigger is switched off (disabled), so it does not run"
         lines.append(f"{how}; {off if trigger.enabled is False else 'the trigger is switched on'}.")
-    return "\n".join(lines)
+    return "\n".join(lines) or "Nothing starts this workflow: it has no trigger."
 
 
-def when_runs(scene: Scene, *_: Any) -> Iterable[Answer]:
-    yield Answer(_start(scene))
+def _when_step_runs(scene: Scene, step: Step) -> Iterator[Answer]:
+    paths = [_condition(scene, edge) for edge in scene.into(step.key)]
+    yield _list(f"**{step.name}** runs", paths, f"No path leads to **{step.name}**.")
 
 
-def when_step_runs(scene: Scene, what: Any, *_: Any) -> Iterator[Answer]:
-    for step in [what] if isinstance(what, Step) else scene.described(" ".join(what)):
-        paths = scene.into(step.key)
-        lines = [f"- {_condition(scene, edge)}" for edge in paths]
-        head = f"**{step.name}** runs" if lines else f"No path leads to **{step.name}**."
-        yield Answer("\n".join([head, *lines]))
+def _what_follows(scene: Scene, step: Step) -> Iterator[Answer]:
+    paths = [f"**{scene.title(e.target)}**: {_condition(scene, e)}" for e in scene.out_of(step.key)]
+    none = f"Nothing comes after **{step.name}**."
+    yield _list(f"After **{step.name}** comes", paths, none)
 
 
-def what_follows(scene: Scene, step: Step) -> Iterable[Answer]:
-    lines = [f"- **{scene.title(e.target)}**: {_condition(scene, e)}" for e in scene.out_of(step.key)]
-    head = f"After **{step.name}** comes" if lines else f"Nothing comes after **{step.name}**."
-    yield Answer("\n".join([head, *lines]))
-
-
-def what_precedes(scene: Scene, step: Step) -> Iterable[Answer]:
-    return when_step_runs(scene, step)
-
-
-def what_on_failure(scene: Scene, *what: Any) -> Iterator[Answer]:
-    for step in what or ([scene.open_step] if scene.open_step else []):
-        runs = [e for e in scene.out_of(step.key) if e.condition_type != SUCCESS]
-        lines = [f"- **{scene.title(e.target)}** runs {_condition(scene, e)}" for e in runs]
+def _what_on_failure(scene: Scene, *asked: Step) -> Iterator[Answer]:
+    for step in asked or ([scene.open_step] if scene.open_step else []):
+        runs = [edge for edge in scene.out_of(step.key) if edge.condition_type != SUCCESS]
+        lines = [f"**{scene.title(edge.target)}** runs {_condition(scene, edge)}" for edge in runs]
         none = f"Nothing runs when **{step.name}** fails: its paths need it to succeed."
-        yield Answer("\n".join([f"If **{step.name}** fails:", *lines]) if lines else none)
+        yield _list(f"If **{step.name}** fails:", lines, none)
 
 
-def is_it_on(scene: Scene, *_: Any) -> Iterable[Answer]:
-    off = [e for e in scene.edges if e.enabled is False]
-    paths = [f"The path {scene.path_title(e)} is switched off (disabled)." for e in off]
+def _is_it_on(scene: Scene, *_: Any) -> Iterator[Answer]:
+    off = [scene.path_title(edge) for edge in scene.edges if edge.enabled is False]
+    paths = [f"The path {path} is switched off (disabled)." for path in off]
     yield Answer("\n".join([_start(scene), *paths]))
 
 
-def which_adaptor(scene: Scene, *step: Step) -> Iterator[Answer]:
-    for asked in step or ([scene.open_step] if scene.open_step else []):
-        yield Answer(f"**{asked.name}** uses `{asked.adaptor or 'no adaptor'}`.")
+def _which_adaptor(scene: Scene, *asked: Step) -> Iterator[Answer]:
+    for step in asked or ([scene.open_step] if scene.open_step else []):
+        yield Answer(f"**{step.name}** uses `{step.adaptor or 'no adaptor'}`.")
 
 
-def steps_with(scene: Scene, word: Word) -> Iterable[Answer]:
-    system = system_of(word.text)
-    found = [step for step in scene.steps if system_of(step.adaptor) == system]
-    lines = [f"- **{step.name}** (`{step.adaptor}`)" for step in found]
-    none = f"No step uses the adaptor {system}."
-    yield Answer("\n".join([f"These use {system}:", *lines]) if lines else none)
+def _steps_with(scene: Scene, adaptor: Any) -> Iterator[Answer]:
+    found = [step for step in scene.steps if system_of(step.adaptor) == adaptor.system]
+    lines = [f"**{step.name}** (`{step.adaptor}`)" for step in found]
+    yield _list(f"These use {adaptor.system}:", lines, f"No step uses {adaptor.system}.")
 
 
-def where_used(scene: Scene, token: str) -> Iterator[Answer]:
-    """The lines of code and the conditions that hold a text."""
+def _where_used(scene: Scene, token: str) -> Iterator[Answer]:
+    """The lines of code, the conditions and the credentials that hold a text."""
     lines = [
-        f"- **{step.name}**: `{line.strip()}`"
+        f"**{step.name}**: `{line.strip()}`"
         for step in scene.coded
         for line in (step.code or "").splitlines()
         if token in line
     ]
-    edges = [e for e in scene.edges if token in (e.condition_expression or "")]
-    lines += [f"- the path {scene.path_title(e)}: {_condition(scene, e)}" for e in edges]
-    lines += [
-        f"- **{scene.title(key)}**: as its credential"
-        for key, name in scene.credentials.items()
-        if name == token
-    ]
+    edges = [edge for edge in scene.edges if token in (edge.condition_expression or "")]
+    lines += [f"the path {scene.path_title(edge)}: {_condition(scene, edge)}" for edge in edges]
+    users = [key for key, name in scene.credentials.items() if name == token]
+    lines += [f"**{scene.title(key)}**: as its credential" for key in users]
     if lines:
-        more = f"\nand {len(lines) - 20} more" if len(lines) > 20 else ""
-        yield Answer("\n".join([f"`{token}` occurs here:", *lines[:20]]) + more, "whole")
+        more = [f"and {len(lines) - MOST_PLACES} more"] if len(lines) > MOST_PLACES else []
+        yield Answer(_list(f"`{token}` occurs here:", lines[:MOST_PLACES] + more, "").text, "whole")
 
 
-def token(_: Scene, word: Word) -> Iterable[str]:
-    yield unquoted(word.text)
-
-
-def how_many(scene: Scene, *_: Any) -> Iterable[Answer]:
+def _how_many(scene: Scene, *_: Any) -> Iterator[Answer]:
     names = ", ".join(step.name for step in in_order(scene))
     count = len(scene.steps)
     yield Answer(f"There {'is 1 step' if count == 1 else f'are {count} steps'}: {names}.")
@@ -140,19 +123,18 @@ def how_many(scene: Scene, *_: Any) -> Iterable[Answer]:
 def in_order(scene: Scene) -> list[Step]:
     """The steps as a run reaches them, the others last."""
     found: dict[str, Step] = {}
-    first = [edge.target for edge in scene.edges if edge.source_trigger]
-    waiting = deque(key for key in first if key)
+    waiting = deque(edge.target for edge in scene.edges if edge.source_trigger)
     while waiting:
         key = waiting.popleft()
-        if key in scene.by_key and key not in found:
+        if key and key in scene.by_key and key not in found:
             found[key] = scene.by_key[key]
-            waiting.extend(edge.target for edge in scene.out_of(key) if edge.target)
+            waiting.extend(edge.target for edge in scene.out_of(key))
     return [*found.values(), *(step for step in scene.steps if step.key not in found)]
 
 
-def explain_workflow(scene: Scene, *_: Any) -> Iterable[Answer]:
+def _explain_workflow(scene: Scene, *_: Any) -> Iterator[Answer]:
     if not scene.steps:
-        yield Answer("The workflow is empty: it has no steps yet.")
+        yield Answer("The workflow is empty: it has no steps yet.", "whole")
         return
     lines = [f"**{scene.name or 'This workflow'}**", _start(scene), ""]
     for number, step in enumerate(in_order(scene), 1):
@@ -161,48 +143,22 @@ def explain_workflow(scene: Scene, *_: Any) -> Iterable[Answer]:
     yield Answer("\n".join(lines), "whole")
 
 
-def explain_step(scene: Scene, step: Step) -> Iterable[Answer]:
-    lines = [f"**{step.name}** uses `{step.adaptor or 'no adaptor'}`.", _runs(scene, step)]
-    if not step.has_code:
-        yield Answer("\n".join([*lines, "It has no code yet."]), step)
-        return
-    code = (step.code or "").strip("\n").splitlines()
-    more = "" if len(code) <= MOST_LINES else f"\n({len(code) - MOST_LINES} more lines)"
-    quoted = "\n".join(code[:MOST_LINES])
-    yield Answer("\n".join([*lines, "This is its code:", "", f"```js\n{quoted}\n```{more}"]), step)
-
-
-def _runs(scene: Scene, step: Step) -> str:
+def _explain_step(scene: Scene, step: Step) -> Iterator[Answer]:
     into = "; ".join(_condition(scene, edge) for edge in scene.into(step.key))
     after = ", ".join(scene.title(edge.target) for edge in scene.out_of(step.key))
-    return f"It runs {into or 'never: no path leads to it'}. {f'After it: {after}.' if after else 'Nothing comes after it.'}"
+    lines = [
+        f"**{step.name}** uses `{step.adaptor or 'no adaptor'}`.",
+        f"It runs {into or 'never: no path leads to it'}.",
+        f"After it: {after}." if after else "Nothing comes after it.",
+    ]
+    code = (step.code or "").strip("\n").splitlines()
+    more = "" if len(code) <= MOST_LINES else f"\n({len(code) - MOST_LINES} more lines)"
+    quoted = ["This is its code:", "", "```js", *code[:MOST_LINES], f"```{more}"]
+    yield Answer("\n".join(lines + (quoted if step.has_code else ["It has no code yet."])), step)
 
 
-def explain_open(scene: Scene, *_: Any) -> Iterable[Answer]:
-    return explain_step(scene, scene.open_step) if scene.open_step else explain_workflow(scene)
-
-
-def quoted_lines(scene: Scene, text: str) -> Answer | None:
-    """The lines of code that hold most of a question's words; None when none holds a telling one.
-
-    Those of the open step count alone when it has any.
-    """
-    asked = {stem(word) for word in words(text) if len(word) > 2} - {stem(w) for w in _ASKING}
-    found: list[tuple[int, str, str]] = []
-    steps = [scene.open_step] if scene.open_step else list(scene.coded)
-    for step in steps:
-        for line in (step.code or "").splitlines():
-            held = {stem(w) for w in words(line)}
-            held |= {"".join(pair) for pair in zip(words(line), words(line)[1:], strict=False)}
-            if score := len(asked & held):
-                found.append((score, step.name, line.strip()))
-    best = max((score for score, _, _ in found), default=0)
-    if best < (1 if scene.open_step else 2):
-        return None
-    chosen = [f"- **{name}**: `{line}`" for score, name, line in found if score == best]
-    if len(chosen) > _MOST_QUOTES:
-        return None
-    return Answer("\n".join(["I can only look words up. These lines hold yours:", *chosen]))
+def _explain_open(scene: Scene) -> Iterator[Answer]:
+    return _explain_step(scene, scene.open_step) if scene.open_step else _explain_workflow(scene)
 
 
 _ASKING = frozenset(
@@ -211,9 +167,40 @@ _ASKING = frozenset(
     "code workflow get gets come comes value much many long".split()
 )
 
-QUESTIONS: dict[str, Callable[..., Iterable[Any]]] = {
-    f.__name__: f
-    for f in (when_runs, when_step_runs, what_follows, what_precedes, what_on_failure, is_it_on,
-              which_adaptor, steps_with, where_used, token, how_many, explain_workflow, explain_step,
-              explain_open)
-} | {"question": lambda _, *parts: [p for p in parts if isinstance(p, Answer)]}  # fmt: skip
+
+def quoted_lines(scene: Scene, text: str) -> Answer | None:
+    """The lines of code that hold most of a question's words; None when none holds a telling one.
+
+    Those of the open step count alone when there is one.
+    """
+    asked = {stem(word) for word in words(text) if len(word) > 2} - {stem(w) for w in _ASKING}
+    found: list[tuple[int, str]] = []
+    for step in [scene.open_step] if scene.open_step else scene.coded:
+        for line in (step.code or "").splitlines():
+            said = words(line)
+            held = {stem(w) for w in said} | {a + b for a, b in zip(said, said[1:], strict=False)}
+            found.append((len(asked & held), f"**{step.name}**: `{line.strip()}`"))
+    best = max((score for score, _ in found), default=0)
+    chosen = [line for score, line in found if score == best]
+    if best < (1 if scene.open_step else 2) or len(chosen) > _MOST_QUOTES:
+        return None
+    return _list("I can only look words up. These lines hold yours:", chosen, "")
+
+
+MEANINGS: Meanings = {
+    "question": lambda _, *parts: [part for part in parts if isinstance(part, Answer)],
+    "token": lambda _, word: [unquoted(word.text)] if isinstance(word, Word) else [],
+    "when_runs": lambda scene, *_: [Answer(_start(scene))],
+    "when_step_runs": _when_step_runs,
+    "what_follows": _what_follows,
+    "what_precedes": _when_step_runs,
+    "what_on_failure": _what_on_failure,
+    "is_it_on": _is_it_on,
+    "which_adaptor": _which_adaptor,
+    "steps_with": _steps_with,
+    "where_used": _where_used,
+    "how_many": _how_many,
+    "explain_workflow": _explain_workflow,
+    "explain_step": _explain_step,
+    "explain_open": _explain_open,
+}

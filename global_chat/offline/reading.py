@@ -1,9 +1,8 @@
-"""Reading a request: the grammar, the words of a language, and every meaning that the whole of it has.
+"""Reading a request: every meaning that the whole of it has, by the grammar in a language's words.
 
-A request is understood when all of its words are. The grammar is parsed by Earley's algorithm, which
-finds every way to read it; a way that says something about the workflow which is not so gives no
-meaning. Free text (a reason, a name without quotes) is a last resort: of several meanings those count
-in which the fewest words are free text.
+A request is understood when all of its words are. Earley's algorithm finds every way to read it; a
+way that says of the workflow what is not so has no meaning. Free text (a reason, a name without
+quotes) is a last resort: of several meanings those count in which the fewest words are free text.
 """
 
 from __future__ import annotations
@@ -29,37 +28,74 @@ LONGEST_REQUEST = 2_000
 #: More ways than this to read one part of a request are not followed.
 MOST_MEANINGS = 64
 
-_QUOTES = str.maketrans("’‘´“”„«»", "''''\"\"\"\""[:4] + '""""')
-#: Classes whose forms stand in the order of what they count.
-_ORDERED = frozenset({"MONTH_NAME", "NUMBER_WORD"})
-_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
-_FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "ANY", "NAME"})
+#: What a rule's children mean: none when the workflow has nothing of the kind, several when it has.
+Meanings = Mapping[str, Callable[..., Iterable[Any]]]
+
 #: Literals, whatever the language. A sentence ends with its full stop, a literal does not.
+_CRON = r"(?:[\d*][\d*,/-]*|(?:mon|tue|wed|thu|fri|sat|sun)[a-z,-]*)"
+_CLOCK = r"(?:[:h.][0-5]\d(?:[ ]?(?:am|pm|h)(?!\w))?|[ ]?(?:am|pm|h)(?!\w))"
+_TELLING_CODE = (
+    r"[\w][@/_!:{}.]\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z_]\d|[A-Z]{2}|\w_|[\w]-\d"  # no plain word
+)
 _FORMS = {
     "QUOTED": r"\"[^\"\n]+\"|`[^`\n]+`|(?<!\w)'[^\n]+?'(?!\w)",
-    "NUMBER": r"(?<![\w.])\d{1,3}(?:[ ]\d{3})+(?![\w])|(?<![\w.])\d+(?:\.\d+)?(?![\w:])",
-    "CRON_EXPRESSION": r"(?:(?:[\d*][\d*,/-]*|(?:mon|tue|wed|thu|fri|sat|sun)[a-z,-]*)[ ]){4}(?:[\d*][\d*,/-]*|(?:mon|tue|wed|thu|fri|sat|sun)[a-z,-]*)",
-    "CLOCK": r"(?<![\w.:])(?:[01]?\d|2[0-3])(?:[:h.][0-5]\d(?:[ ]?(?:am|pm|h)(?!\w))?|[ ]?(?:am|pm|h)(?!\w))(?![\w:])",
+    "NUMBER": r"(?<![\w.])(?:\d{1,3}(?:[ ]\d{3})+(?!\w)|\d+(?:\.\d+)?(?![\w:]))",
+    "CRON_EXPRESSION": rf"(?:{_CRON}[ ]){{4}}{_CRON}",
+    "CLOCK": rf"(?<![\w.:])(?:[01]?\d|2[0-3]){_CLOCK}(?![\w:])",
     "ORDINAL": r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|º|ª|o)(?!\w)",
     "VERSION": r"@?(?<![\d.])(?:\d+\.\d+\.\d+(?:-[\w.]+)?(?![\w.]*\d)|latest(?!\w))",
-    "CODEISH": r"(?<![\w.@/])(?=[^\s\"',;()]*(?:[\w][@/_!:{}.]\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z_]\d|[A-Z]{2}|\w_|[\w]-\d))[\w$@/{](?:[^\s\"',;()]*[\w}/])?(?![\w])",
-    "EXPRESSION": r"!*\(?state\b[\w.$\[\]()!?]*(?:\s*(?:===?|!==?|>=?|<=?|&&|\|\||[-+*/%])\s*(?:'[^'\n]*'|\"[^\"\n]*\"|[\w.$\[\]()!?-]+))*",
-    "STATEMENT": r"[A-Za-z_$][\w$.]*\((?:[^()\n]|\([^()\n]*\))*\);?|(?:return|delete|const|let)\s[\w$. =]+;?",
+    "CODEISH": (
+        rf"(?<![\w.@/])(?=[^\s\"',;()]*(?:{_TELLING_CODE}))"
+        r"[\w$@/{](?:[^\s\"',;()]*[\w}/])?(?!\w)"
+    ),
+    "EXPRESSION": (
+        r"!*\(?state\b[\w.$\[\]()!?]*(?:\s*(?:===?|!==?|>=?|<=?|&&|\|\||[-+*/%])\s*"
+        r"(?:'[^'\n]*'|\"[^\"\n]*\"|[\w.$\[\]()!?-]+))*"
+    ),
+    "STATEMENT": (
+        r"[A-Za-z_$][\w$.]*\((?:[^()\n]|\([^()\n]*\))*\);?"
+        r"|(?:return|delete|const|let)\s[\w$. =]+;?"
+    ),
+    "TRUTH": r"(?<!\w)(?:true|false)(?!\w)",
     "DESC": r"(?<!\w)[^\W_][\w'-]*",
     "ANY": r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
     "PUNCT": r"[,.;:!?¿¡…\n]+(?:\s*[,.;:!?¿¡…\n]+)*",
-}  # fmt: skip
+    "COMMA": r",",
+}
 #: Forms in which case says something.
 _CASED = frozenset({"CODEISH", "EXPRESSION", "STATEMENT"})
 _NEVER = r"(?!)x"
+_FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "ANY", "NAME"})
+#: Rules that are given the words of their classes, because it matters which word it was. Others get
+#: the workflow's own names and literals: other words have done their part when they were read.
+_TELLING = frozenset(
+    {"unit", "day", "days_name", "daypart", "month", "number_word", "clock", "past_hour"}
+    | {"hour_name", "often", "on", "aside", "free", "noun"}
+)
+_GIVEN = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {"PUNCT"}
+#: Rules whose text is taken as it was typed, with the words in it that mean nothing elsewhere.
+_AS_TYPED = frozenset({"new_name"})
+#: Classes whose words can change what a sentence wants: they are never part of free text.
+_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "STEP_WORD", "STEPS_WORD")
+_BINDING += ("PATH_WORD", "TRIGGER_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")
+#: Verbs that want something. They can stand in a statement (`kobo will call us`), but neither begin
+#: one nor be among the words that only say what a replacement is about.
+_VERBS = ("RENAME", "CALL", "REMOVE", "ADD", "SET", "USE", "REPLACE", "MOVE", "CONNECT", "TURN")
+_VERBS += ("DISCONNECT", "SWITCH_ON", "SWITCH_OFF", "COMMENT_OUT", "DONT", "LEAVE")
+_ASKING = ("WHEN_ASKED", "WHAT", "WHICH", "WHERE", "WHY", "HOW_MANY", "DO", "IF")
+#: Classes whose words end a name that has no quotes; of the second, but for what `to` and `of` are.
+_NO_NAME = ("JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER")
+_NO_NAME += ("BEFORE", "BETWEEN", "NOT", "ALWAYS", "DONT", "EMPTY", "NEW", "CALLED", "STOP", "IGNORE")
+_NO_NAME_BUT = ("FOR", "WITH", "IN", "ON")
+_QUOTES = str.maketrans("’‘´“”„«»", "'''" + '"""""')
+_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """A piece of the request: the class that it was read as, and its text as typed.
 
-    `index` is the form's place in its class, where a class has its forms in an order. `start` and
-    `end` are its place in the request.
+    `index` is the form's place in its class; `start` and `end` are the word's in the request.
     """
 
     type: str
@@ -69,104 +105,86 @@ class Word:
     end: int = 0
 
 
-Meanings = Mapping[str, Callable[..., Iterable[Any]]]
-Forms = Mapping[str, tuple[str, ...]]
-
-
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of one language: forms by class, and the classes whose words bind."""
+    """The words of one language: the ways to say each form of a class, and every single word."""
 
-    language: str
-    forms: Mapping[str, tuple[str, ...]]
-    loose: frozenset[str]
+    forms: Mapping[str, tuple[tuple[str, ...], ...]]
+    known: frozenset[str]
 
-    @property
-    def known(self) -> frozenset[str]:
-        """Every single word of it."""
-        return frozenset(w for forms in self.forms.values() for form in forms for w in form.split())
+    def of(self, *classes: str) -> list[str]:
+        """Every way to say something of these classes."""
+        return [way for c in classes for form in self.forms.get(c, ()) for way in form]
+
+    def index(self, name: str, text: str) -> int:
+        """The place in its class of the form that `text` says."""
+        said = plain(text)
+        return next((n for n, ways in enumerate(self.forms.get(name, ())) if said in ways), -1)
 
 
 @cache
 def vocabulary(language: str) -> Vocabulary:
-    """The words of a language. Classes that its file does not have are empty."""
+    """The words of a language. Classes that its file does not have are as in English."""
     text = (files(__package__) / "vocabulary" / f"{language}.txt").read_text("utf-8")
-    forms: dict[str, tuple[str, ...]] = {}
-    loose = set()
+    forms = {} if language == LANGUAGES[0] else dict(vocabulary(LANGUAGES[0]).forms)
     for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            name, _, rest = line.partition(":")
-            if name.startswith("~"):
-                loose.add(name := name[1:])
-            forms[name] = tuple(form.strip() for form in re.split(r"\s\|\s", rest))
-    return Vocabulary(language, forms, frozenset(loose))
+        if not line.startswith("#"):
+            name, _, rest = line.partition(": ")
+            forms[name] = tuple(tuple(form.split("/")) for form in rest.split(" | "))
+    every = (word for of in forms.values() for ways in of for way in ways for word in way.split())
+    return Vocabulary(forms, frozenset(every))
 
 
-def _form(text: str) -> str:
-    inner = r"\s+".join(map(re.escape, text.split()))
-    before = r"(?<![\w])" if re.match(r"\w", text) else ""
-    return before + inner + (r"(?![\w])" if re.search(r"\w$", text) else "")
+def _class(ways: Iterable[str]) -> str:
+    """A regular expression for whole words, the longest first."""
 
+    def spelled(way: str) -> str:
+        before = r"(?<!\w)" if way[:1].isalnum() else ""
+        after = r"(?!\w)" if way[-1:].isalnum() else ""
+        return before + r"\s+".join(map(re.escape, way.split())) + after
 
-def _class(forms: Iterable[str]) -> str:
-    return "|".join(map(_form, sorted(forms, key=len, reverse=True)))
-
-
-#: Classes whose words can change what a sentence wants: they are never part of free text.
-_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "STEP_WORD", "STEPS_WORD",
-            "PATH_WORD", "TRIGGER_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")  # fmt: skip
-#: Verbs that want something. They can stand in a statement (`kobo will call us`), but neither begin
-#: one nor be words that only say what a replacement is about.
-_VERBS = ("RENAME", "REMOVE", "ADD", "PLACE", "SET", "USE", "REPLACE", "PIN", "MOVE", "CONNECT",
-          "DISCONNECT", "TURN", "SWITCH_ON", "SWITCH_OFF", "COMMENT_OUT", "DONT", "LEAVE", "GIVE")  # fmt: skip
-#: More classes whose words end a name that has no quotes.
-_NO_NAME = ("EMPTY", "NEW", "CALLED", "JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER",
-            "BEFORE", "BETWEEN", "NOT", "ON", "FOR", "IGNORE", "WITH", "IN", "ALWAYS", "BACK", "DONT")  # fmt: skip
+    ordered = sorted((way for way in ways if way != "-"), key=len, reverse=True)
+    return "|".join(map(spelled, ordered)) or _NEVER
 
 
 def _free(known: Vocabulary) -> dict[str, str]:
     """Words that may be free text, and those that may be part of a name without quotes."""
 
-    def without(classes: Iterable[str]) -> str:
-        forms = {f for name in classes for f in known.forms.get(name, ()) if " " not in f}
-        return rf"(?!(?:{_class(forms)}))" if forms else ""
+    def none_of(*classes: str, but: Iterable[str] = ()) -> str:
+        single = {way for way in known.of(*classes) if " " not in way} - set(but)
+        return rf"(?!(?:{_class(single)}))"
 
-    kept = set(known.forms.get("OF", ())) | set(known.forms.get("TO", ()))
-    names = [f for f in _NO_NAME if f not in ("FOR", "WITH", "IN", "ON")]
-    few = {f for n in ("FOR", "WITH", "IN", "ON") for f in known.forms.get(n, ()) if " " not in f}
-    few -= kept - {"for", "with", "in", "on"}
     # `too dangerous` is a reason; a sentence that ends in `too` wants one thing more.
-    also = rf"(?!(?:{_class(known.forms.get('ALSO', ())) or _NEVER})\s*(?:[.,;!?]|$))"
-    free = rf"{without(_BINDING)}{also}(?<!\w)[^\W\d_]['\w-]*"
+    also = rf"(?!(?:{_class(known.of('ALSO'))})\s*(?:[.,;!?]|$))"
+    free = rf"{none_of(*_BINDING)}{also}(?<!\w)[^\W\d_]['\w-]*"
+    small = set(known.of("TO", "OF")) - {"in", "for", "with", "on"}
+    stops = none_of(*_NO_NAME) + none_of(*_NO_NAME_BUT, but=small)
     return {
         "FREE": free,
-        "NOUN": without(("QUESTION_WORD", "IT", "JOIN", *_VERBS)) + free,
-        "ABOUT": without(("QUESTION_WORD", *_VERBS)) + free,
-        "NAME": rf"{without(names)}(?!(?:{_class(few)}))(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
+        "NOUN": none_of(*_ASKING, *_VERBS, "IT") + free,
+        "ABOUT": none_of(*_ASKING, *_VERBS) + free,
+        "NAME": stops + r"(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
     }
 
 
 def _document(scene: Scene) -> dict[str, str]:
     """The terminals that the workflow's own names make."""
-    systems = pattern_of(sorted(scene.systems, key=len, reverse=True))
-    code = [scene.code(step.key) for step in scene.coded]
-    identifiers = {name for parsed in code for name in parsed.identifiers}
-    settings = {name for parsed in code for name in parsed.settings}
-    bounded = {
+    codes = [scene.code(step.key) for step in scene.coded]
+    settings = {setting.name for code in codes for setting in code.settings}
+    names = {
         "STEP": pattern(name for s in scene.steps for name in (s.key, s.name)),
         "TRIGGER": pattern(t.key for t in scene.triggers),
         "LABEL": pattern(e.condition_label or "" for e in scene.edges),
         "SETTING": r"[a-z]\w+" if scene.blind else pattern(settings),
     }
-    found = {n: rf"(?<![\w@/.-])(?:{p})(?![\w@]|-\w)" if p else _NEVER for n, p in bounded.items()}
-    found["ADAPTOR"] = rf"(?<![\w@/.-])(?:@openfn/)?(?:language-)?(?:{systems or _NEVER})(?:@[\w.-]*\w)?(?![\w-])"
-    identifier = r"[a-z]\w+" if scene.blind else pattern_of(identifiers) or _NEVER
-    found["IDENTIFIER"] = rf"(?<![\w.])(?:{identifier})(?![\w.])"
+    found = {n: rf"(?<![\w@/.-])(?:{p or _NEVER})(?![\w@]|-\w)" for n, p in names.items()}
+    systems = "|".join(map(re.escape, sorted(scene.systems, key=len, reverse=True))) or _NEVER
+    written = rf"(?:@openfn/)?(?:language-)?(?:{systems})(?:@[\w.-]*\w)?"
+    found["ADAPTOR"] = rf"(?<![\w@/.-]){written}(?![\w-])"
+    identifiers = {name for code in codes for name in code.identifiers}
+    known = r"[a-z]\w+" if scene.blind else "|".join(map(re.escape, identifiers)) or _NEVER
+    found["IDENTIFIER"] = rf"(?<![\w.])(?:{known})(?![\w.])"
     return found
-
-
-def pattern_of(texts: Iterable[str]) -> str:
-    return "|".join(map(re.escape, texts))
 
 
 def _flat(grammar: str) -> str:
@@ -200,14 +218,11 @@ def _flat(grammar: str) -> str:
 def _parser(language: str) -> Lark:
     known = vocabulary(language)
     grammar = _flat((files(__package__) / "commands.lark").read_text("utf-8"))
-    terminals = {name: _class(forms) for name, forms in known.forms.items()}
-    terminals = {**terminals, **_FORMS, **_free(known)}
-    used = sorted({*re.findall(r"\b[A-Z][A-Z_]+\b", grammar), "IGNORE"})
-    lines = [
-        f"{name}: /{terminals.get(name, _NEVER).replace('/', chr(92) + '/')}/"
-        + ("" if name in _CASED else "i")
-        for name in used
-    ]
+    terminals = {name: _class(known.of(name)) for name in known.forms} | _FORMS | _free(known)
+    lines = []
+    for name in sorted({*re.findall(r"\b[A-Z][A-Z_]+\b", grammar), "IGNORE"}):
+        form = terminals.get(name, _NEVER).replace("/", r"\/")
+        lines.append(f"{name}: /{form}/{'' if name in _CASED else 'i'}")
     source = "\n".join([grammar, *lines, "%ignore IGNORE", r"%ignore /[\s()]+/"])
     return Lark(source, parser="earley", lexer="dynamic", ambiguity="forest")
 
@@ -224,23 +239,13 @@ def _parse(text: str, language: str, scene: Scene) -> Any:
     return parser.parse(text)
 
 
-@cache
-def _classes(language: str) -> dict[str, re.Pattern[str]]:
-    forms = vocabulary(language).forms.items()
-    return {name: re.compile(_class(of), re.IGNORECASE) for name, of in forms}
-
-
-def classes_in(text: str, scene: Scene) -> tuple[str, ...]:
-    """The classes that have words in a text, of the language that it is in."""
-    found = _classes(languages_of(text, scene)[0]).items()
-    return tuple(name for name, form in found if form.search(normalised(text)))
-
-
 def normalised(text: str) -> str:
-    """The text without accents and with plain quotes, character for character."""
-    plain_quotes = "".join(map(bare, text.translate(_QUOTES)))
-    # The marks of a list's items separate as commas do.
-    return _ITEM.sub(lambda mark: ",".ljust(len(mark[0])), plain_quotes)
+    """The text without accents and with plain quotes, character for character.
+
+    The marks of a list's items become commas, for they separate as those do.
+    """
+    straight = "".join(map(bare, text.translate(_QUOTES)))
+    return _ITEM.sub(lambda mark: ",".ljust(len(mark[0])), straight)
 
 
 def corrected(text: str, language: str, scene: Scene) -> tuple[str, list[int]]:
@@ -249,14 +254,13 @@ def corrected(text: str, language: str, scene: Scene) -> tuple[str, list[int]]:
     A word is put right when it is long, is no word of the language or of the workflow, and exactly
     one word of the vocabulary differs from it by one letter or by two neighbours changed about.
     """
-    known = vocabulary(language).known
+    known = {w for w in vocabulary(language).known if len(w) > 4}
     named = {w for s in scene.steps for n in (s.key, s.name) for w in words(n)} | set(scene.systems)
-    pieces, places = [], []
+    pieces, places = list[str](), list[int]()
     for match in re.finditer(r"[^\W\d_]{5,}|.", text, re.DOTALL):
-        word = match[0]
-        right = word
-        if len(word) > 4 and word.islower() and word not in known and word not in named:
-            near = [w for w in known if len(w) > 4 and _one_slip(word, w)]
+        right = word = match[0]
+        if len(word) > 4 and word.islower() and word not in known | named:
+            near = [w for w in known if _one_slip(word, w)]
             right = near[0] if len(near) == 1 else word
         pieces.append(right)
         places += [match.start() + min(n, len(word) - 1) for n in range(len(right))]
@@ -273,6 +277,26 @@ def _one_slip(one: str, other: str) -> bool:
     return a[1:] == b or a == b[1:] or a[1:] == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 
 
+def languages_of(text: str, scene: Scene) -> list[str]:
+    """The languages by how many of the request's words they have, English first among equals."""
+    names = {w for s in scene.steps for name in (s.key, s.name) for w in words(name)}
+    asked = [w for w in re.findall(r"[a-z']+", normalised(text).lower()) if w not in names]
+    counts = {code: sum(w in vocabulary(code).known for w in asked) for code in LANGUAGES}
+    return sorted(LANGUAGES, key=lambda code: -counts[code])
+
+
+def classes_in(text: str, language: str) -> tuple[str, ...]:
+    """The classes of a language that have words in a text."""
+    found = _classes(language).items()
+    return tuple(name for name, form in found if form.search(text))
+
+
+@cache
+def _classes(language: str) -> dict[str, re.Pattern[str]]:
+    known = vocabulary(language)
+    return {name: re.compile(_class(known.of(name)), re.IGNORECASE) for name in known.forms}
+
+
 def read(text: str, scene: Scene, language: str, meanings: Meanings) -> list[Any]:
     """Every meaning of the whole request in a language, those with the least free text only."""
     if len(text) > LONGEST_REQUEST:
@@ -282,27 +306,32 @@ def read(text: str, scene: Scene, language: str, meanings: Meanings) -> list[Any
         root = _parse(right, language, scene)
     except UnexpectedInput:
         return []
-    found = _Walk((text, places), scene, vocabulary(language).forms, meanings).values(root)
+    found = _Walk(text, places, scene, vocabulary(language), meanings).values(root)
     least = min(found.values(), default=0)
     return [value for value, cost in found.items() if cost == least]
 
 
 class _Walk:
-    """Collects the meanings of a parse forest from its leaves up, each node once."""
+    """Collects the meanings of a parse forest from its leaves up, each node once.
 
-    def __init__(self, text: tuple[str, list[int]], scene: Scene, forms: Forms, meanings: Meanings) -> None:
-        self._text, self._places = text
-        self._scene, self._forms, self._meanings = scene, forms, meanings
+    Every node has sequences of values, each with its cost: how many words of it are free text.
+    """
+
+    def __init__(
+        self, text: str, places: list[int], scene: Scene, known: Vocabulary, meanings: Meanings
+    ) -> None:
+        self._text, self._places = text, places
+        self._scene, self._known, self._meanings = scene, known, meanings
         self._done: dict[int, dict[tuple[Any, ...], int]] = {}
 
     def values(self, root: SymbolNode) -> dict[Any, int]:
-        """Each meaning of the root, with the number of its free words."""
+        """Each meaning of the root, with its cost."""
         waiting: list[tuple[Any, bool]] = [(root, False)]
         entered: set[int] = set()
         # A request of many words makes a deep forest: no recursion.
         while waiting:
-            node, inside_done = waiting.pop()
-            if inside_done:
+            node, below_done = waiting.pop()
+            if below_done:
                 self._done[id(node)] = self._collected(node)
             elif id(node) not in entered:
                 entered.add(id(node))
@@ -312,7 +341,6 @@ class _Walk:
         return {value: cost for (value,), cost in self._of(root).items()}
 
     def _collected(self, node: SymbolNode) -> dict[tuple[Any, ...], int]:
-        """Sequences of values of one node, with their cost."""
         found: dict[tuple[Any, ...], int] = {}
         for packed in node.children:
             for value, cost in self._packed(node, packed):
@@ -321,55 +349,30 @@ class _Walk:
 
     def _of(self, node: Any) -> dict[tuple[Any, ...], int]:
         """What was found below a node. A node that holds itself adds nothing."""
-        return self._token(node) if isinstance(node, TokenNode) else self._done.get(id(node), {})
-
-    def _token(self, node: TokenNode) -> dict[tuple[Any, ...], int]:
+        if not isinstance(node, TokenNode):
+            return self._done.get(id(node), {})
         token: Any = node.token
-        start = token.start_pos
-        place = self._places[start], self._places[start + len(token)]
-        text = self._text[slice(*place)]
-        forms = self._forms.get(token.type, ()) if token.type in _ORDERED else ()
-        word = Word(token.type, text, forms.index(plain(text)) if plain(text) in forms else -1, *place)
+        start, end = (self._places[token.start_pos + n] for n in (0, len(token)))
+        text = self._text[start:end]
+        word = Word(token.type, text, self._known.index(token.type, text), start, end)
         return {(word,): int(token.type in _FREE_TYPES)}
 
     def _packed(self, parent: Any, packed: PackedNode) -> Iterator[tuple[tuple[Any, ...], int]]:
         sides = [self._of(side) for side in (packed.left, packed.right) if side is not None]
+        through = parent.is_intermediate or packed.rule.origin.name.startswith("_")
         for parts in product(*(side.items() for side in sides)):
             inner = tuple(value for values, _ in parts for value in values)
             cost = sum(spent for _, spent in parts)
-            if parent.is_intermediate or str(packed.rule.origin.name).startswith("_"):
-                yield inner, cost
-                continue
-            for value in self._meaning(packed.rule, inner):
-                yield (value,), cost
+            for value in [inner] if through else ((v,) for v in self._meaning(packed.rule, inner)):
+                yield value, cost
 
     def _meaning(self, rule: Any, inner: tuple[Any, ...]) -> Iterable[Hashable]:
         name = rule.alias or str(rule.origin.name)
-        telling = name in _TELLING
         if name in _AS_TYPED:
-            # Words that mean nothing elsewhere belong to a name that they stand in.
-            first, last = inner[0].start, inner[-1].end
-            inner = (Word(inner[0].type, self._text[first:last], -1, first, last),)
-        kept = [x for x in inner if telling or not isinstance(x, Word) or x.type in _LITERAL]
+            start, end = inner[0].start, inner[-1].end
+            inner = (Word(inner[0].type, self._text[start:end], -1, start, end),)
+        telling = name in _TELLING
+        given = [x for x in inner if telling or not isinstance(x, Word) or x.type in _GIVEN]
         if name in self._meanings:
-            result: Iterable[Hashable] = self._meanings[name](self._scene, *kept)
-            return result
-        return [kept[0] if len(kept) == 1 else (name, *kept)]
-
-
-#: What a rule is given: the workflow's own names and literals. Other words have done their part when
-#: they were read, but for these few rules, to which it matters what word it was.
-_LITERAL = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {"PUNCT"}
-_AS_TYPED = frozenset({"new_name"})
-_TELLING = frozenset(
-    {"unit", "day", "daypart", "month", "number_word", "clock", "half_past", "quarter_past", "truth",
-     "step_set", "aside", "free", "noun"}
-)  # fmt: skip
-
-
-def languages_of(text: str, scene: Scene) -> list[str]:
-    """The languages by how many of the request's words they have, English first among equals."""
-    names = {w for s in scene.steps for name in (s.key, s.name) for w in words(name)}
-    asked = [w for w in re.findall(r"[a-z']+", normalised(text).lower()) if w not in names]
-    counts = {code: sum(w in vocabulary(code).known for w in asked) for code in LANGUAGES}
-    return sorted(LANGUAGES, key=lambda code: -counts[code])
+            return self._meanings[name](self._scene, *given)
+        return [given[0] if len(given) == 1 else (name, *given)]

@@ -24,9 +24,8 @@ from global_chat.knowledge.embeddings import load_embedder
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from global_chat.workflow.parts import Page, Step
 
-from .outline import read_outline
 from .questions import Answer
-from .reading import classes_in, normalised
+from .reading import classes_in, languages_of, normalised
 from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand
 
@@ -108,7 +107,7 @@ def read_question(request: ModelRequest) -> Question:
     text = request.messages[-1].content if request.messages else ""
     text = text if isinstance(text, str) else ""
     page = Page.parse(_block(text, "page"))
-    scene = read_outline(_block(text, "workflow"), page.step)
+    scene = Scene.of_outline(_block(text, "workflow"), page.step)
     attached = re.findall(r'"([^"]*)"', _block(text, "attached"))
     recent = tuple(part for part in _block(text, "recent_turns").split("\n") if part)
     return Question(_block(text, "request") or text, page, scene, recent, tuple(attached))
@@ -222,7 +221,7 @@ def features(question: Question) -> Features:
         f"length:{min(len(spoken) // 8, 4)}",
         f"clauses:{min(len(_CLAUSES.findall(text)), 3)}",
         *(f"begins:{word}" for word in spoken[:1]),
-        *(f"class:{name}" for name in classes_in(text, question.scene)),
+        *(f"class:{name}" for name in classes_in(text, languages_of(text, question.scene)[0])),
     ]
     for flag in flags:
         found[flag] = found[f"{flag}@{kind}"] = 1.0

@@ -14,21 +14,15 @@ from functools import cached_property
 
 from global_chat.knowledge.specifier import newest, parse_specifier
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.javascript import Code
+from global_chat.workflow.outline_reading import read_outline
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.reading.nodes import Scalar, resolve
-
-from .javascript import Code
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ions?|ings?|ers?|ed|es|s|e)$")
 #: Words that describe nothing.
 _SMALL = frozenset("to of for in on at and the a an de la le les du des do da del el au os as".split())
-_NOT_FOR_KEYS = re.compile(r"[^\w-]+")
-
-
-def plain(text: str) -> str:
-    """The text without accents and in lower case; only for comparing."""
-    return "".join(map(bare, unicodedata.normalize("NFC", text))).casefold()
 
 
 def bare(character: str) -> str:
@@ -36,10 +30,14 @@ def bare(character: str) -> str:
     return unicodedata.normalize("NFKD", character)[:1] if ord(character) > 127 else character
 
 
+def plain(text: str) -> str:
+    """The text without accents and in lower case; only for comparing."""
+    return "".join(map(bare, unicodedata.normalize("NFC", text))).casefold()
+
+
 def words(text: str | None) -> list[str]:
     """The words of a name, accents and case aside; humps of camelCase are words of their own."""
-    humps = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text or "")
-    return _WORD.findall(plain(humps))
+    return _WORD.findall(plain(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text or "")))
 
 
 def stem(word: str) -> str:
@@ -54,12 +52,18 @@ def system_of(adaptor: str | None) -> str:
     return found.name if found else ""
 
 
+def pattern(names: Iterable[str]) -> str:
+    """A regular expression for names, longest first, whatever separates their words."""
+    spelled = {tuple(words(name)) for name in names} - {()}
+    ordered = sorted(spelled, key=lambda parts: -len("".join(parts)))
+    return "|".join(r"[^\w\n]?[\s_]?".join(map(re.escape, parts)) for parts in ordered)
+
+
 class Scene:
     """One workflow's parts, indexed for the words of a request.
 
-    `open_step` is the key of the step on the page. `adaptors` are the versions that are known, by
-    package name. `credentials` are names by step key. A scene that is `blind` was read from an
-    outline: there is code, and nothing is known of it.
+    `open_step` is the step on the page. `adaptors` are the versions that are known, by package name.
+    A scene that is `blind` was read from an outline: there is code, and nothing is known of it.
     """
 
     def __init__(
@@ -68,38 +72,40 @@ class Scene:
         steps: Sequence[Step],
         triggers: Sequence[Trigger],
         edges: Sequence[Edge],
-        *,
-        open_step: str | None = None,
-        adaptors: Mapping[str, Collection[str]] | None = None,
-        credentials: Mapping[str, str] | None = None,
-        blind: bool = False,
+        open_step: Step | None = None,
     ) -> None:
         self.name = name or ""
         self.steps, self.triggers, self.edges = tuple(steps), tuple(triggers), tuple(edges)
         self.by_key = {step.key: step for step in self.steps}
-        self.open_step = self.by_key.get(open_step or "")
-        self.adaptors = dict(adaptors or {})
-        self.credentials = dict(credentials or {})
-        self.blind = blind
+        self.open_step = open_step
+        self.adaptors: Mapping[str, Collection[str]] = {}
+        self.credentials: Mapping[str, str] = {}
+        self.blind = False
         self._code: dict[str, Code] = {}
 
     @classmethod
     def of(
         cls,
         workflow: Workflow,
-        open_step: str | None = None,
+        open_step: Step | None = None,
         adaptors: Mapping[str, Collection[str]] | None = None,
     ) -> Scene:
         """The scene of a document."""
-        return cls(
-            workflow.name,
-            workflow.steps,
-            workflow.triggers,
-            workflow.edges,
-            open_step=open_step,
-            adaptors=adaptors,
-            credentials=dict(_credentials(workflow)),
-        )
+        parts = workflow.steps, workflow.triggers, workflow.edges
+        scene = cls(workflow.name, *parts, open_step)
+        scene.adaptors = adaptors or {}
+        scene.credentials = dict(_credentials(workflow))
+        return scene
+
+    @classmethod
+    def of_outline(cls, text: str, open_step: str | None = None) -> Scene:
+        """The scene of an outline; `open_step` is the key or the name of a step."""
+        found = read_outline(text)
+        named = [step for step in found.steps if open_step in (step.key, step.name)]
+        step = named[0] if len(named) == 1 else None
+        scene = cls(found.name, found.steps, found.triggers, found.edges, step)
+        scene.blind = True
+        return scene
 
     @cached_property
     def systems(self) -> dict[str, str]:
@@ -110,33 +116,24 @@ class Scene:
     def named(self, text: str) -> tuple[Step, ...]:
         """The steps of this key or name."""
         wanted = words(text)
-        exact = tuple(s for s in self.steps if text in (s.key, s.name))
-        return exact or tuple(
-            s for s in self.steps if wanted and wanted in (words(s.key), words(s.name))
-        )
+        alike = (s for s in self.steps if wanted and wanted in (words(s.key), words(s.name)))
+        return tuple(s for s in self.steps if text in (s.key, s.name)) or tuple(alike)
 
     def described(self, told: str) -> tuple[Step, ...]:
         """The steps that have every word of a description in their name, key or adaptor."""
-        wanted = [stem(word) for word in words(told) if word not in _SMALL]
+        wanted = {stem(word) for word in words(told) if word not in _SMALL}
         joined = {stem("".join(words(told)))}
-        return tuple(
-            step
-            for step in self.steps
-            if wanted and (self._stems(step).issuperset(wanted) or self._stems(step) & joined)
-        )
-
-    def _stems(self, step: Step) -> set[str]:
-        return {stem(w) for w in (*words(step.name), *words(step.key), *_system_words(step))}
+        return tuple(s for s in self.steps if wanted and (wanted <= (has := _stems(s)) or joined & has))
 
     def into(self, key: str) -> tuple[Edge, ...]:
         """The paths that lead to a step."""
         return tuple(edge for edge in self.edges if edge.target == key)
 
-    def out_of(self, key: str) -> tuple[Edge, ...]:
+    def out_of(self, key: str | None) -> tuple[Edge, ...]:
         """The paths that leave a step."""
-        return tuple(edge for edge in self.edges if edge.source_step == key)
+        return tuple(edge for edge in self.edges if key and edge.source_step == key)
 
-    def between(self, source: str, target: str) -> tuple[Edge, ...]:
+    def between(self, source: str | None, target: str) -> tuple[Edge, ...]:
         """The paths from one step to another."""
         return tuple(edge for edge in self.out_of(source) if edge.target == target)
 
@@ -173,14 +170,23 @@ class Scene:
         version = version or newest(self.adaptors.get(package, ()))
         return f"{package}@{version}" if version else None
 
-    def new_key(self, name: str, taken: Iterable[str] = ()) -> str:
+    def new_key(self, name: str) -> str:
         """A key for a new step, in the manner of its neighbours."""
-        key = _NOT_FOR_KEYS.sub("-", name).strip("-")
+        key = re.sub(r"[^\w-]+", "-", name).strip("-")
         if self.steps and all(s.key == s.key.lower() for s in self.steps):
             key = key.lower()
-        used = {*self.by_key, *taken}
-        numbered = (f"{key}-{number}" for number in range(2, len(used) + 3))
-        return key if key not in used else next(k for k in numbered if k not in used)
+        numbered = (f"{key}-{number}" for number in range(2, len(self.steps) + 3))
+        return key if key not in self.by_key else next(k for k in numbered if k not in self.by_key)
+
+
+def _package(step: Step) -> str | None:
+    found = parse_specifier(step.adaptor)
+    return found.package if found else None
+
+
+def _stems(step: Step) -> set[str]:
+    system = system_of(step.adaptor)
+    return {stem(w) for w in (*words(step.name), *words(step.key), *words(system), system)}
 
 
 def _credentials(workflow: Workflow) -> Iterator[tuple[str, str]]:
@@ -190,19 +196,3 @@ def _credentials(workflow: Workflow) -> Iterator[tuple[str, str]]:
             value = resolve(entry.value) if entry else None
             if isinstance(value, Scalar) and not value.is_null:
                 yield placed.part.key, value.text
-
-
-def _package(step: Step) -> str | None:
-    found = parse_specifier(step.adaptor)
-    return found.package if found else None
-
-
-def _system_words(step: Step) -> list[str]:
-    return [*words(system_of(step.adaptor).replace("-", " ")), system_of(step.adaptor)]
-
-
-def pattern(names: Iterable[str]) -> str:
-    """A regular expression for names, longest first, whatever separates their words."""
-    spelled = {tuple(words(name)) for name in names} - {()}
-    ordered = sorted(spelled, key=lambda parts: -len("".join(parts)))
-    return "|".join(r"[^\w\n]?[\s_]?".join(map(re.escape, parts)) for parts in ordered)

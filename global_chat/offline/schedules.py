@@ -10,6 +10,7 @@ DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
           "October", "November", "December")  # fmt: skip
 WEEKDAYS = frozenset({1, 2, 3, 4, 5})
+WEEKEND = frozenset({0, 6})
 
 Time = tuple[int, int]
 

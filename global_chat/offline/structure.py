@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from global_chat.knowledge.specifier import parse_specifier
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, Value
 
-from .phrases import ALWAYS, EXPRESSION, FAILURE, SUCCESS, Condition, Where, unquoted
+from .phrases import ALWAYS, EXPRESSION, FAILURE, SUCCESS, Condition, Keys, Where, as_when, first
+from .phrases import unquoted
 from .plans import Plan, together
-from .reading import Word
-from .scene import Scene, system_of
+from .reading import Meanings, Word
+from .scene import Scene, system_of, words
 from .schedules import When, cron_after
 
 #: The adaptor of a new step that is to be empty and names no system.
 PLAIN_ADAPTOR = "common"
 LONGEST_NAME = 100
-
-
-
-def _said(condition: Condition) -> str:
-    said = {SUCCESS: "on success", FAILURE: "on failure", ALWAYS: "always"}
-    return said.get(condition.type, f"if {condition.expression}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,52 +27,6 @@ class NewStep:
 
     name: str
     system: str = PLAIN_ADAPTOR
-
-
-# ---- names
-
-
-def new_name(_: Scene, word: Word) -> Iterable[str]:
-    text = " ".join(unquoted(word.text).split())
-    if 0 < len(text) < LONGEST_NAME:
-        yield text
-
-
-def rename_step(scene: Scene, step: Step, name: str) -> Iterable[Plan]:
-    if step.name != name and not any(s.name == name for s in scene.steps):
-        yield Plan(f'rename "{step.name}" to "{name}"', Patch(jobs={step.key: {"name": name}}))
-
-
-def rename_workflow(_: Scene, name: str) -> Iterable[Plan]:
-    yield Plan(f'rename the workflow to "{name}"', Patch(name=name))
-
-
-def rename_label(scene: Scene, what: Any, name: str) -> Iterator[Plan]:
-    for edge in scene.edges:
-        if what == edge or (isinstance(what, str) and edge.condition_label == what):
-            fields: Fields = {"condition_label": name}
-            wish = f'label the path {scene.path_title(edge)} "{name}"'
-            yield Plan(wish, Patch(edges={edge.key: fields}))
-
-
-# ---- steps
-
-
-def remove_steps(scene: Scene, what: Any) -> Iterable[Plan]:
-    keys = sorted({what.key} if isinstance(what, Step) else what)
-    wish = f'remove {" and ".join(f"the step {scene.title(key)}" for key in keys)}'
-    yield Plan(wish, Patch(remove=tuple(f"jobs.{key}" for key in keys)))
-
-
-def new_step(scene: Scene, *parts: Any) -> Iterable[NewStep]:
-    names = [p if isinstance(p, str) else unquoted(p.text) for p in parts if not isinstance(p, tuple) and not _is_adaptor(p)]
-    systems = [system_of(p.text) for p in parts if _is_adaptor(p)]
-    if len(names) == 1 and len(set(systems)) < 2 and names[0] and not scene.named(names[0]):
-        yield NewStep(names[0], systems[0] if systems else PLAIN_ADAPTOR)
-
-
-def _is_adaptor(part: Any) -> bool:
-    return isinstance(part, Word) and part.type == "ADAPTOR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,59 +38,101 @@ class Place:
     condition: Condition = Condition(SUCCESS)
 
 
-def place_after(_: Scene, step: Step, *condition: Condition) -> Iterable[Place]:
-    yield Place(step.key, condition=condition[0] if condition else Condition(SUCCESS))
+@dataclass(frozen=True, slots=True)
+class Adaptor:
+    """An adaptor of a request. `old` is the one that is to go; `version` None is any."""
+
+    system: str
+    version: str | None = None
+    old: bool = False
 
 
-def place_before(_: Scene, step: Step) -> Iterable[Place]:
-    yield Place(target=step.key)
+def _said(condition: Condition) -> str:
+    said = {SUCCESS: "on success", FAILURE: "on failure", ALWAYS: "always"}
+    return said.get(condition.type, f"if {condition.expression}")
 
 
-def place_between(scene: Scene, first: Step, last: Step) -> Iterable[Place]:
-    if scene.between(first.key, last.key):
-        yield Place(first.key, last.key)
+def _and(scene: Scene, keys: Iterable[str]) -> str:
+    return " and ".join(scene.title(key) for key in sorted(keys))
 
 
-def place_end(scene: Scene, *condition: Condition) -> Iterable[Place]:
+# ---- names and steps
+
+
+def _new_name(scene: Scene, word: Word) -> Iterator[str]:
+    """A name; one without quotes holds no other step's, for then it is more than a name."""
+    text = " ".join(unquoted(word.text).split())
+    said = f" {' '.join(words(text))} "
+    inside = any(f" {' '.join(words(s.name))} " in said for s in scene.steps if " " in s.name)
+    if 0 < len(text) < LONGEST_NAME and (word.type == "QUOTED" or not inside):
+        yield text
+
+
+def _rename_step(scene: Scene, step: Step, name: str) -> Iterator[Plan]:
+    if not any(other.name == name for other in scene.steps):
+        yield Plan(f'rename "{step.name}" to "{name}"', Patch(jobs={step.key: {"name": name}}))
+
+
+def _rename_label(scene: Scene, what: Edge | str, name: str) -> Iterator[Plan]:
+    for edge in scene.edges:
+        if edge == what or (isinstance(what, str) and edge.condition_label == what):
+            wish = f'label the path {scene.path_title(edge)} "{name}"'
+            yield Plan(wish, Patch(edges={edge.key: {"condition_label": name}}))
+
+
+def _remove_steps(scene: Scene, what: Step | Keys) -> Iterator[Plan]:
+    keys = sorted({what.key} if isinstance(what, Step) else what)
+    steps = " and ".join(f"the step {scene.title(key)}" for key in keys)
+    yield Plan(f"remove {steps}", Patch(remove=tuple(f"jobs.{key}" for key in keys)))
+
+
+def _new_step(scene: Scene, *parts: Any) -> Iterator[NewStep]:
+    systems = {part.system for part in parts if isinstance(part, Adaptor)}
+    name = first(parts, str)
+    if len(systems) < 2 and name and not scene.named(name):
+        yield NewStep(name, systems.pop() if systems else PLAIN_ADAPTOR)
+
+
+def _place_between(scene: Scene, before: Step, after: Step) -> Iterator[Place]:
+    if scene.between(before.key, after.key):
+        yield Place(before.key, after.key)
+
+
+def _place_end(scene: Scene, condition: Condition = Condition(SUCCESS)) -> Iterator[Place]:
     ends = [step.key for step in scene.steps if not scene.out_of(step.key)]
-    wanted = condition[0] if condition else Condition(SUCCESS)
-    return [Place(ends[0], condition=wanted)] if len(ends) == 1 else []
+    if len(ends) == 1:
+        yield Place(ends[0], condition=condition)
 
 
-def add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    names = [NewStep(p) for p in parts if isinstance(p, str)]
-    new = next((p for p in parts if isinstance(p, NewStep)), names[0] if names else None)
-    if new is None or scene.named(new.name):
+def _add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    new = first(parts, NewStep) or next(_new_step(scene, *parts), None)
+    where = first(parts, Place) or next(_place_end(scene), None)
+    for adaptor in (part for part in parts if isinstance(part, Adaptor)):
+        new = replace(new, system=adaptor.system) if new else None
+    specifier = scene.specifier(new.system) if new else None
+    if new is None or where is None or specifier is None:
         return
-    for system in (system_of(p.text) for p in parts if _is_adaptor(p)):
-        new = replace(new, system=system)
-    place = [p for p in parts if isinstance(p, Place)]
-    where = place[0] if place else next(iter(place_end(scene)), None)
-    adaptor = scene.specifier(new.system)
-    if where is None or adaptor is None or (where.condition.source not in (None, where.source)):
+    if where.condition.source not in (None, where.source):
         return
-    key = scene.new_key(new.name)
+    key, source, target = scene.new_key(new.name), where.source, where.target
     edges: dict[str, Fields] = {}
-    if where.target is None:
-        edges[f"{where.source}->{key}"] = _path(where.source, key, where.condition)
+    if target is None:
+        edges[f"{source}->{key}"] = _path(source, key, where.condition)
     else:
-        entering = scene.between(where.source, where.target) if where.source else scene.into(where.target)
+        entering = scene.between(source, target) if source else scene.into(target)
         edges |= {edge.key: {"target_job": key} for edge in entering}
-        edges[f"{key}->{where.target}"] = _path(key, where.target, Condition(SUCCESS))
-    near = f"after {scene.title(where.source)}" if where.source else f"before {scene.title(where.target)}"
-    if where.source and where.target:
-        near = f"between {scene.title(where.source)} and {scene.title(where.target)}"
+        edges[f"{key}->{target}"] = _path(key, target, Condition(SUCCESS))
+    near = f"after {scene.title(source)}" if source else f"before {scene.title(target)}"
+    if source and target:
+        near = f"between {scene.title(source)} and {scene.title(target)}"
     if where.condition.type != SUCCESS:
         near += f" that runs {_said(where.condition)}"
-    fields: Fields = {"name": new.name, "adaptor": adaptor, "body": ""}
-    yield Plan(f'add an empty {new.system} step "{new.name}" {near}', Patch(jobs={key: fields}, edges=edges))
+    fields: Fields = {"name": new.name, "adaptor": specifier, "body": ""}
+    wish = f'add an empty {new.system} step "{new.name}" {near}'
+    yield Plan(wish, Patch(jobs={key: fields}, edges=edges))
 
 
-def add_on_failure(scene: Scene, step: Step, new: NewStep, *_: Any) -> Iterator[Plan]:
-    return add_step(scene, new, Place(step.key, condition=Condition(FAILURE)))
-
-
-def _path(source: str | None, target: str | None, condition: Condition) -> Fields:
+def _path(source: str | None, target: str, condition: Condition) -> Fields:
     return {"source_job": source, "target_job": target, **_condition(condition), "enabled": True}
 
 
@@ -156,319 +146,267 @@ def _condition(condition: Condition) -> dict[str, Value]:
 # ---- adaptors
 
 
-def new_adaptor(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    """`use mailgun here instead of gmail`: the new one, where, the old one."""
-    named = [system_of(p.text) for p in parts if _is_adaptor(p)]
-    where = next((p for p in parts if isinstance(p, Where)), None)
-    if len(named) == 2:
-        return _swapped(scene, named[1], named[0], where)
-    versions = {_version(p.text) for p in parts if _is_adaptor(p)}
-    return _with_adaptor(scene, where, named[0], versions.pop()) if where else iter(())
+def _adaptor(_: Scene, word: Word) -> Iterator[Adaptor]:
+    version = word.text.rpartition("@")[2] if "@" in word.text[1:] else None
+    yield Adaptor(system_of(word.text), version)
 
 
-def swap_adaptor(scene: Scene, old: Word, new: Word, *where: Where) -> Iterator[Plan]:
-    return _swapped(scene, system_of(old.text), system_of(new.text), where[0] if where else None)
+def _with_adaptor(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    """Another adaptor in the steps named, or in those that use the old one.
+
+    Steps that are named must use the old one; several that are not are a choice.
+    """
+    where = first(parts, Where)
+    adaptors = [part for part in parts if isinstance(part, Adaptor)]
+    new, old = (next((a for a in adaptors if a.old == flag), None) for flag in (False, True))
+    if new and old:
+        yield from _in_users(scene, old.system, where, new.system, new.version)
+    elif new and where:
+        yield from _use(scene, where.keys, new.system, new.version)
 
 
-def adaptor_of(scene: Scene, where: Where, new: Word, *old: Word) -> Iterator[Plan]:
-    if old:
-        return _swapped(scene, system_of(old[0].text), system_of(new.text), where)
-    return _with_adaptor(scene, where, system_of(new.text), _version(new.text))
-
-
-def _version(text: str) -> str | None:
-    return text.rpartition("@")[2] if "@" in text[1:] else None
-
-
-def _swapped(scene: Scene, old: str, new: str, where: Where | None) -> Iterator[Plan]:
-    using = frozenset(step.key for step in scene.steps if system_of(step.adaptor) == old)
-    keys = using & where.keys if where else using
-    if where and not where.every and keys != where.keys:
-        return
-    if not where and len(using) > 1:
-        for key in sorted(using):
-            yield from _with_adaptor(scene, Where(frozenset({key})), new, None)
-    else:
-        yield from _with_adaptor(scene, Where(keys), new, None)
-
-
-def _with_adaptor(scene: Scene, where: Where, system: str, version: str | None) -> Iterator[Plan]:
-    specifier = scene.specifier(system, version)
-    if specifier is None or not where.keys:
-        return
-    jobs: dict[str, Fields] = {key: {"adaptor": specifier} for key in sorted(where.keys)}
-    names = " and ".join(scene.title(key) for key in sorted(where.keys))
-    yield Plan(f"use {specifier} in {names}", Patch(jobs=jobs))
-
-
-def version(_: Scene, word: Word) -> Iterable[str]:
-    yield word.text.lstrip("@")
-
-
-def version_of(
-    scene: Scene, where: Where, number: str, *without: frozenset[str]
+def _in_users(
+    scene: Scene, old: str, where: Where | None, new: str, version: str | None
 ) -> Iterator[Plan]:
-    """Another version of whatever adaptor the steps use, which must be the same one."""
-    where = Where(where.keys.difference(*without), where.every)
-    systems = {system_of(scene.by_key[key].adaptor) for key in where.keys}
-    if len(systems) == 1:
-        yield from _with_adaptor(scene, where, systems.pop(), number)
-
-
-def version_of_adaptor(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    """Another version of one adaptor, in the steps named or in the only one that uses it."""
-    system = next(system_of(p.text) for p in parts if _is_adaptor(p))
-    number = next(p for p in parts if isinstance(p, str))
-    where = next((p for p in parts if isinstance(p, Where)), None)
-    using = frozenset(step.key for step in scene.steps if system_of(step.adaptor) == system)
-    keys = using & where.keys if where else using
-    if where and not where.every and keys != where.keys:
-        return
-    if where is None and len(using) > 1:
+    using = frozenset(step.key for step in scene.steps if system_of(step.adaptor) == old)
+    if where is None:
         for key in sorted(using):
-            yield from _with_adaptor(scene, Where(frozenset({key})), system, number)
-    yield from _with_adaptor(scene, Where(keys), system, number)
+            yield from _use(scene, frozenset({key}), new, version)
+    elif where.every or where.keys <= using:
+        yield from _use(scene, using & where.keys, new, version)
 
 
-def version_of_open(scene: Scene, number: str) -> Iterator[Plan]:
-    """Another version of the adaptor of the step that is open."""
-    step = scene.open_step
-    return version_of(scene, Where(frozenset({step.key})), number) if step else iter(())
+def _use(scene: Scene, keys: Keys, system: str, version: str | None) -> Iterator[Plan]:
+    specifier = scene.specifier(system, version)
+    if specifier and keys:
+        jobs: dict[str, Fields] = {key: {"adaptor": specifier} for key in sorted(keys)}
+        yield Plan(f"use {specifier} in {_and(scene, keys)}", Patch(jobs=jobs))
 
 
-def version_of_all(scene: Scene, number: str) -> Iterator[Plan]:
-    """The same version of every adaptor, such as the latest."""
-    systems = {system_of(step.adaptor) for step in scene.steps} - {""}
-    every = frozenset(scene.by_key)
-    plans = [p for system in sorted(systems) for p in _with_version(scene, system, every, number)]
-    plan = together(plans) if plans else None
-    if plan:
+def _with_version(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    """Another version of an adaptor that is named, or of the one that all the steps named use."""
+    number, adaptor, where = first(parts, str), first(parts, Adaptor), first(parts, Where)
+    left_out = [part for part in parts if isinstance(part, frozenset)]
+    step = first(parts, Step) or (scene.open_step if not where and not adaptor else None)
+    if step:
+        where = Where(frozenset({step.key}))
+    if where and left_out:
+        where = Where(where.keys.difference(*left_out), where.every)
+    if adaptor:
+        yield from _in_users(scene, adaptor.system, where, adaptor.system, number)
+    elif where:
+        systems = {system_of(scene.by_key[key].adaptor) for key in where.keys}
+        if len(systems) == 1:
+            yield from _use(scene, where.keys, systems.pop(), number)
+
+
+def _version_of_all(scene: Scene, number: str) -> Iterator[Plan]:
+    every = Where(frozenset(scene.by_key), every=True)
+    systems = sorted({system_of(step.adaptor) for step in scene.steps} - {""})
+    plans = [p for s in systems for p in _in_users(scene, s, every, s, number)]
+    if plans and (plan := together(plans)):
         yield plan
-
-
-def _with_version(scene: Scene, system: str, keys: frozenset[str], number: str) -> Iterator[Plan]:
-    using = frozenset(key for key in keys if system_of(scene.by_key[key].adaptor) == system)
-    return _with_adaptor(scene, Where(using), system, number)
-
-
-def adaptor_swap(scene: Scene, where: Where, old: Word, new: Word) -> Iterator[Plan]:
-    return _swapped(scene, system_of(old.text), system_of(new.text), where)
-
-
-def version_of_named(scene: Scene, word: Word, adaptor: Word, number: str) -> Iterator[Plan]:
-    for step in scene.named(word.text):
-        if system_of(step.adaptor) == system_of(adaptor.text):
-            yield from version_of(scene, Where(frozenset({step.key})), number)
 
 
 # ---- paths
 
 
-def switched(on: bool) -> Callable[..., Iterable[Plan]]:
-    """The function that switches paths and the trigger on or off."""
-    return lambda scene, *what: switch(scene, on, *what)
-
-
-def switch(scene: Scene, *parts: Any) -> Iterable[Plan]:
-    on = next(p for p in parts if isinstance(p, bool))
-    flat = [x for p in parts for x in (p[1:] if isinstance(p, tuple) and p[:1] == ("targets",) else [p])]
-    plans = [_switched(scene, part, on) for part in flat if isinstance(part, Edge | Trigger)]
-    plan = together(plans)
-    return [plan] if plan else []
-
-
-def _switched(scene: Scene, part: Edge | Trigger, on: bool) -> Plan:
+def _switch(scene: Scene, on: bool, targets: tuple[Edge | Trigger, ...]) -> Iterator[Plan]:
     verb = "on" if on else "off"
-    if isinstance(part, Edge):
-        wish = f"switch {verb} the path {scene.path_title(part)}"
-        return Plan(wish, Patch(edges={part.key: {"enabled": on}}))
-    return Plan(f"switch {verb} the trigger", Patch(triggers={part.key: {"enabled": on}}))
+    plans = [
+        Plan(
+            f"switch {verb} the path {scene.path_title(part)}",
+            Patch(edges={part.key: {"enabled": on}}),
+        )
+        if isinstance(part, Edge)
+        else Plan(f"switch {verb} the trigger", Patch(triggers={part.key: {"enabled": on}}))
+        for part in targets
+    ]
+    if plan := together(plans):
+        yield plan
 
 
-def path_off_step(scene: Scene, step: Step) -> Iterator[Plan]:
-    for edge in scene.into(step.key):
-        yield _switched(scene, edge, on=False)
+def _condition_of_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    """The condition of the path into a step: from the step that it depends on, else of the only
+    one. A second condition is what it is not to be any more."""
+    step = parts[0]
+    wanted, *instead_of = [p for p in parts if isinstance(p, Condition)] or [Condition(ALWAYS)]
+    source = wanted.source
+    for edge in scene.between(source, step.key) if source else scene.into(step.key):
+        needs_step = wanted.type in (SUCCESS, FAILURE) and not edge.source_step
+        kind = edge.condition_type or ALWAYS
+        if not needs_step and (not instead_of or any(kind == old.type for old in instead_of)):
+            yield from _condition_of_path(scene, edge, wanted)
 
 
-def condition_of_step(scene: Scene, step: Step, condition: Condition, *instead_of: Condition) -> Iterator[Plan]:
-    """The condition of the path into a step: from the step that it depends on, else of the only one."""
-    paths = scene.between(condition.source, step.key) if condition.source else scene.into(step.key)
-    if condition.source is None and condition.type in (SUCCESS, FAILURE):
-        paths = tuple(edge for edge in paths if edge.source_step)
-    for edge in paths:
-        if not any(_same(edge, other) for other in instead_of) and instead_of:
-            continue
-        yield from condition_of_path(scene, edge, condition)
+def _condition_of_path(scene: Scene, edge: Edge, wanted: Condition, *_: Any) -> Iterator[Plan]:
+    if wanted.source in (None, edge.source_step):
+        fields = _condition(wanted)
+        if wanted.type != EXPRESSION and edge.condition_type == EXPRESSION:
+            fields |= {"condition_expression": None, "condition_label": None}
+        wish = f"run {scene.path_title(edge)} {_said(wanted)}"
+        yield Plan(wish, Patch(edges={edge.key: fields}))
 
 
-def _same(edge: Edge, condition: Condition) -> bool:
-    return (edge.condition_type or ALWAYS) == condition.type
-
-
-def always_step(scene: Scene, step: Step) -> Iterator[Plan]:
-    return condition_of_step(scene, step, Condition(ALWAYS))
-
-
-def run_on(type_: str) -> Callable[..., Iterator[Plan]]:
-    """The function that runs a step when another one fails or succeeds, by a new path if need be."""
+def _run_on(type_: str) -> Any:
+    """The meaning of `if A fails, run B`: the condition of the path from A, or a new path."""
 
     def of(scene: Scene, source: Step, target: Step) -> Iterator[Plan]:
-        wanted = Condition(type_, source=source.key)
+        wanted = Condition(type_)
         there = scene.between(source.key, target.key)
-        return condition_of_path(scene, there[0], wanted) if there else connect(scene, source, target, wanted)
+        if there:
+            return _condition_of_path(scene, there[0], wanted)
+        return _connect(scene, source, target, wanted)
 
     return of
 
 
-def condition_of_path(scene: Scene, edge: Edge, condition: Condition, *_: Any) -> Iterator[Plan]:
-    if condition.source not in (None, edge.source_step):
-        return
-    fields = _condition(condition)
-    if condition.type != EXPRESSION and edge.condition_type == EXPRESSION:
-        fields |= {"condition_expression": None, "condition_label": None}
-    yield Plan(f"run {scene.path_title(edge)} {_said(condition)}", Patch(edges={edge.key: fields}))
+def _connect(
+    scene: Scene, source: Step, target: Step, wanted: Condition = Condition(SUCCESS)
+) -> Iterator[Plan]:
+    there = scene.between(source.key, target.key) or source.key in _after(scene, target.key)
+    if not there and wanted.source in (None, source.key):
+        path = _path(source.key, target.key, wanted)
+        wish = f"connect {source.name} to {target.name} {_said(wanted)}"
+        yield Plan(wish, Patch(edges={f"{source.key}->{target.key}": path}))
 
 
-def connect(scene: Scene, source: Step, target: Step, *condition: Condition) -> Iterator[Plan]:
-    wanted = condition[0] if condition else Condition(SUCCESS)
-    if source == target or wanted.source not in (None, source.key):
-        return
-    if scene.between(source.key, target.key) or source.key in _reachable(scene, target.key):
-        return
-    edges: dict[str, Fields] = {f"{source.key}->{target.key}": _path(source.key, target.key, wanted)}
-    yield Plan(f"connect {source.name} to {target.name} {_said(wanted)}", Patch(edges=edges))
-
-
-def _reachable(scene: Scene, key: str) -> set[str]:
+def _after(scene: Scene, key: str) -> set[str]:
     """The steps that run after a step, it included."""
     found, waiting = {key}, [key]
     while waiting:
-        for edge in scene.out_of(waiting.pop()):
-            if edge.target and edge.target not in found:
-                found.add(edge.target)
-                waiting.append(edge.target)
+        new = {e.target for e in scene.out_of(waiting.pop()) if e.target} - found
+        found |= new
+        waiting += new
     return found
 
 
-def also_run(scene: Scene, step: Step, condition: Condition) -> Iterator[Plan]:
+def _also_run(scene: Scene, step: Step, condition: Condition) -> Iterator[Plan]:
     source = scene.by_key.get(condition.source or "")
-    return connect(scene, source, step, condition) if source else iter(())
+    return _connect(scene, source, step, condition) if source else iter(())
 
 
-def disconnect(scene: Scene, one: Step, other: Step) -> Iterator[Plan]:
-    for edge in (*scene.between(one.key, other.key), *scene.between(other.key, one.key)):
-        yield from remove_path(scene, edge)
+def _remove_path(scene: Scene, *edges: Edge) -> Iterator[Plan]:
+    for edge in edges:
+        patch = Patch(remove=(f"edges.{edge.key}",))
+        yield Plan(f"remove the path {scene.path_title(edge)}", patch)
 
 
-def remove_path(scene: Scene, edge: Edge) -> Iterator[Plan]:
-    yield Plan(f"remove the path {scene.path_title(edge)}", Patch(remove=(f"edges.{edge.key}",)))
-
-
-def move_step(scene: Scene, step: Step, after: Step, *not_after: Step) -> Iterator[Plan]:
+def _move_step(scene: Scene, step: Step, after: Step, *not_after: Step) -> Iterator[Plan]:
     """The path into a step comes from another step; what follows it stays."""
-    sources = {s.key for s in not_after}
-    paths = [e for e in scene.into(step.key) if e.source_step and (not sources or e.source_step in sources)]
-    if len(paths) != 1 or after.key in _reachable(scene, step.key) or scene.between(after.key, step.key):
-        return
-    old = paths[0]
-    condition = Condition(old.condition_type or ALWAYS, old.condition_expression)
-    edges: dict[str, Fields] = {f"{after.key}->{step.key}": _path(after.key, step.key, condition)}
-    patch = Patch(edges=edges, remove=(f"edges.{old.key}",))
-    yield Plan(f"move {step.name} to after {after.name}", patch)
+    old = {s.key for s in not_after} or {edge.source_step for edge in scene.into(step.key)}
+    paths = [e for e in scene.into(step.key) if e.source_step and e.source_step in old]
+    there = after.key in _after(scene, step.key) or scene.between(after.key, step.key)
+    if len(paths) == 1 and not there:
+        kept = Condition(paths[0].condition_type or ALWAYS, paths[0].condition_expression)
+        edges: dict[str, Fields] = {f"{after.key}->{step.key}": _path(after.key, step.key, kept)}
+        patch = Patch(edges=edges, remove=(f"edges.{paths[0].key}",))
+        yield Plan(f"move {step.name} to after {after.name}", patch)
 
 
 # ---- what starts it
 
 
-def trigger(scene: Scene, *_: Any) -> Iterable[Trigger]:
-    return scene.triggers if len(scene.triggers) == 1 else []
+def _triggers(scene: Scene, *types: str) -> tuple[Trigger, ...]:
+    """The one trigger, when it is of one of these types."""
+    found = scene.triggers if len(scene.triggers) == 1 else ()
+    return tuple(t for t in found if not types or t.type in types)
 
 
-def set_schedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    said = [p for p in parts if isinstance(p, When)]
-    if len(scene.triggers) == 1 and scene.triggers[0].type == "cron" and said:
-        trigger = scene.triggers[0]
-        cron = cron_after(trigger.cron_expression, said[0])
-        if cron is not None:
-            yield _scheduled(trigger, cron)
+def _scheduled(scene: Scene, cron: str | None, **more: Value) -> Iterator[Plan]:
+    fields: Fields = {**more, "cron_expression": cron}
+    if cron is not None:
+        patch = Patch(triggers={scene.triggers[0].key: fields})
+        yield Plan(f"run it on the schedule {cron}", patch)
 
 
-def reschedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    """From one time to another; a single time is the new one."""
-    said = [p for p in parts if isinstance(p, When)]
-    if len(said) == 1:
-        return set_schedule(scene, *said)
-    before, after = said
-    return set_schedule(scene, When(**{**_fields(after), "old": before}))
+def _set_schedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    """Another time. Of two times, the first is that of today."""
+    times = [time for part in parts if (time := as_when(part))]
+    wanted = replace(times[-1], old=times[0]) if times[1:] else times[0]
+    for trigger in _triggers(scene, "cron"):
+        yield from _scheduled(scene, cron_after(trigger.cron_expression, wanted))
 
 
-def _fields(when: When) -> dict[str, Any]:
-    return {name: getattr(when, name) for name in When.__dataclass_fields__}
+def _set_cron(scene: Scene, word: Word) -> Iterator[Plan]:
+    return _scheduled(scene, word.text) if _triggers(scene, "cron") else iter(())
 
 
-def set_cron(scene: Scene, word: Word) -> Iterator[Plan]:
-    for trigger in scene.triggers if len(scene.triggers) == 1 else ():
-        if trigger.type == "cron":
-            yield _scheduled(trigger, word.text)
+def _schedule_for_webhook(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    if _triggers(scene, "webhook"):
+        yield from _scheduled(scene, cron_after(None, first(parts, When)), type="cron")
 
 
-def from_old_hour(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    """`it runs at 2, make it 4`"""
-    before, hour = next(p for p in parts if isinstance(p, When | tuple)), parts[-1]
-    old = before if isinstance(before, When) else When(times=frozenset({before}))
-    return set_schedule(scene, When(times=frozenset({hour}), old=old))
+def _to_webhook(scene: Scene, *_: Any) -> Iterator[Plan]:
+    for trigger in _triggers(scene, "cron", "kafka"):
+        fields: dict[str, Value] = {"type": "webhook"}
+        if trigger.cron_expression:
+            fields["cron_expression"] = None
+        yield Plan("start it by a webhook", Patch(triggers={trigger.key: fields}))
 
 
-def _scheduled(trigger: Trigger, cron: str) -> Plan:
-    fields: Fields = {"cron_expression": cron}
-    return Plan(f"run it on the schedule {cron}", Patch(triggers={trigger.key: fields}))
-
-
-def schedule_for_webhook(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    said = next(p for p in parts if isinstance(p, When))
-    if len(scene.triggers) == 1 and scene.triggers[0].type == "webhook":
-        cron = cron_after(None, said)
-        fields: Fields = {"type": "cron", "cron_expression": cron}
-        if cron is not None:
-            yield Plan(f"run it on the schedule {cron} instead of the webhook", Patch(triggers={scene.triggers[0].key: fields}))
-
-
-def set_trigger(scene: Scene, *kind: str) -> Iterator[Plan]:
-    wanted = next(k for k in kind if isinstance(k, str))
-    if len(scene.triggers) == 1 and scene.triggers[0].type != wanted:
-        fields: Fields = {"type": wanted, "cron_expression": None} if scene.triggers[0].cron_expression else {"type": wanted}
-        yield Plan(f"start it by a {wanted}", Patch(triggers={scene.triggers[0].key: fields}))
-
-
-def reply(value: str) -> Callable[..., Iterator[Plan]]:
-    """The function that sets when a webhook answers."""
+def _reply(value: str) -> Any:
+    """The meaning of when a webhook is to answer."""
 
     def of(scene: Scene, *_: Any) -> Iterator[Plan]:
-        if len(scene.triggers) == 1 and scene.triggers[0].type == "webhook":
-            fields: Fields = {"webhook_reply": value}
-            yield Plan(f"let the webhook answer {value.replace('_', ' the ')}", Patch(triggers={scene.triggers[0].key: fields}))
+        for trigger in _triggers(scene, "webhook"):
+            patch = Patch(triggers={trigger.key: {"webhook_reply": value}})
+            yield Plan(f"let the webhook answer {value.replace('_', ' the ')}", patch)
 
     return of
 
 
-COMMANDS: dict[str, Callable[..., Iterable[Any]]] = {
-    f.__name__: f
-    for f in (new_name, rename_step, rename_workflow, rename_label, remove_steps, new_step, place_after,
-              place_before, place_between, place_end, add_step, add_on_failure, new_adaptor,
-              swap_adaptor, adaptor_of, version, version_of, version_of_adaptor, version_of_named,
-              version_of_open, version_of_all, adaptor_swap, always_step, set_cron, from_old_hour,
-              switch, path_off_step, condition_of_step, condition_of_path, connect, also_run,
-              disconnect, remove_path, move_step, trigger, set_schedule, reschedule,
-              schedule_for_webhook, set_trigger)
-} | {
-    "true": lambda *_: [True],
-    "false": lambda *_: [False],
-    "on_failure_run": run_on(FAILURE),
-    "on_success_run": run_on(SUCCESS),
-    "switch_on": switched(True),
-    "switch_off": switched(False),
-    "webhook": lambda *_: ["webhook"],
-    "kafka": lambda *_: ["kafka"],
-    "reply_after": reply("after_completion"),
-    "reply_before": reply("before_start"),
-}  # fmt: skip
+MEANINGS: Meanings = {
+    "new_name": _new_name,
+    "rename_step": _rename_step,
+    "rename_workflow": lambda _, name: [Plan(f'rename the workflow to "{name}"', Patch(name=name))],
+    "rename_label": _rename_label,
+    "remove_steps": _remove_steps,
+    "new_step": _new_step,
+    "place_after": lambda _, step, condition=Condition(SUCCESS): [
+        Place(step.key, condition=condition)
+    ],
+    "place_before": lambda _, step: [Place(target=step.key)],
+    "place_between": _place_between,
+    "place_end": _place_end,
+    "add_step": _add_step,
+    "add_on_failure": lambda scene, step, *new: _add_step(
+        scene, Place(step.key, condition=Condition(FAILURE)), *new
+    ),
+    "adaptor": _adaptor,
+    "new_adaptor": lambda _, adaptor: [adaptor],
+    "old_adaptor": lambda _, adaptor: [replace(adaptor, old=True)],
+    "with_adaptor": _with_adaptor,
+    "version": lambda _, word: [word.text.lstrip("@")],
+    "with_version": _with_version,
+    "version_of_all": _version_of_all,
+    "on": lambda _, word: [word.index == 0],
+    "trigger": lambda scene, *_: _triggers(scene),
+    "targets": lambda _, *parts: [parts],
+    "switch": lambda scene, *parts: _switch(scene, *sorted(parts, key=lambda p: isinstance(p, tuple))),
+    "switch_on": lambda scene, targets: _switch(scene, True, targets),
+    "switch_off": lambda scene, targets: _switch(scene, False, targets),
+    "path_off_step": lambda scene, step: [
+        plan for edge in scene.into(step.key) for plan in _switch(scene, False, (edge,))
+    ],
+    "always_step": _condition_of_step,
+    "condition_of_step": _condition_of_step,
+    "condition_of_path": _condition_of_path,
+    "on_failure_run": _run_on(FAILURE),
+    "on_success_run": _run_on(SUCCESS),
+    "connect": _connect,
+    "also_run": _also_run,
+    "disconnect": lambda scene, one, other: _remove_path(
+        scene, *scene.between(one.key, other.key), *scene.between(other.key, one.key)
+    ),
+    "remove_path": _remove_path,
+    "move_step": _move_step,
+    "set_schedule": _set_schedule,
+    "reschedule": _set_schedule,
+    "from_old_hour": _set_schedule,
+    "set_cron": _set_cron,
+    "schedule_for_webhook": _schedule_for_webhook,
+    "to_webhook": _to_webhook,
+    "reply_after": _reply("after_completion"),
+    "reply_before": _reply("before_start"),
+}

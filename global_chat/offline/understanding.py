@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from global_chat.workflow.parts import Step
-
 from . import coding, phrases, questions, structure
 from .coding import CodeWish
+from .phrases import as_when
 from .plans import Plan, together
-from .reading import Word, languages_of, read
+from .questions import Answer
+from .reading import Meanings, Word, languages_of, read
 from .scene import Scene, words
-from .schedules import When, is_so
+from .schedules import is_so
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,91 +41,73 @@ class Kept:
     all: bool = False
     trigger: bool = False
 
+    def allows(self, plan: Plan) -> bool:
+        """Whether a change leaves it alone."""
+        gone = self.all and plan.patch.remove
+        started = self.trigger and plan.patch.triggers
+        return not (gone or started or (plan.edited | plan.removed) & self.steps)
 
-def aside(scene: Scene, *said: Word) -> Iterable[None]:
+
+def _aside(scene: Scene, *said: Word) -> Iterator[None]:
     """A statement that is no wish. One that names a step may be one after all."""
-    text = " ".join(words(" ".join(word.text for word in said)))
-    if not any(f" {' '.join(words(s.name))} " in f" {text} " for s in scene.steps if " " in s.name):
+    text = f" {' '.join(words(' '.join(word.text for word in said)))} "
+    if not any(f" {' '.join(words(s.name))} " in text for s in scene.steps if " " in s.name):
         yield None
 
 
-def old_aside(scene: Scene, old: Any, *_: Any) -> Iterable[None]:
-    """What is said of today's schedule must be so."""
-    crons = [t.cron_expression for t in scene.triggers if t.cron_expression]
-    if not isinstance(old, When) or (crons and is_so(crons[0], old)):
+def _old_aside(scene: Scene, *said: Any) -> Iterator[None]:
+    """A statement about the time of today must be so."""
+    time = next((when for part in said if (when := as_when(part))), None)
+    cron = next((t.cron_expression for t in scene.triggers if t.cron_expression), None)
+    if time is None or (cron and is_so(cron, time)):
         yield None
 
 
-def time_aside(scene: Scene, time: tuple[int, int]) -> Iterable[None]:
-    """A statement about a time must be about the time of today."""
-    return old_aside(scene, When(times=frozenset({time})))
-
-
-def denial(_: Scene, plan: Plan) -> Iterable[Denied]:
-    yield Denied(plan)
-
-
-def kept_step(_: Scene, step: Step) -> Iterable[Kept]:
-    yield Kept(frozenset({step.key}))
-
-
-def kept_steps(_: Scene, steps: frozenset[str]) -> Iterable[Kept]:
-    yield Kept(steps)
-
-
-def keep(_: Scene, *kept: Kept) -> Iterable[Kept]:
-    yield kept[0] if kept else Kept()
-
-
-def keep_all(_: Scene, kept: Kept) -> Iterable[Kept]:
-    yield kept if kept.steps else Kept(all=True)
-
-
-def request(_: Scene, *parts: Any) -> Iterator[Wish]:
+def _request(_: Scene, *parts: Any) -> Iterator[Wish]:
     """All that is wanted, as one change; nothing when it contradicts itself."""
     plans = [part for part in parts if isinstance(part, Plan)]
     denied = [part.plan for part in parts if isinstance(part, Denied)]
-    kept = [part for part in parts if isinstance(part, Kept)]
     unseen = tuple(part for part in parts if isinstance(part, CodeWish))
     if not plans:
         if denied or unseen:
             yield Wish(None, unseen)
         return
     plan = together(plans)
-    if plan is None or any(other in (plan, *plans) for other in denied):
-        return
-    gone = plan.patch.remove and any(part.all for part in kept)
-    if gone or (plan.patch.triggers and any(part.trigger for part in kept)):
-        return
-    if not any(plan.touched & part.steps for part in kept):
-        yield Wish(plan, unseen)
+    if plan and not any(other in (plan, *plans) for other in denied):
+        if all(part.allows(plan) for part in parts if isinstance(part, Kept)):
+            yield Wish(plan, unseen)
 
 
-def start(_: Scene, found: Any) -> Iterable[Any]:
-    yield found
-
+MEANINGS: Meanings = {
+    **phrases.MEANINGS,
+    **structure.MEANINGS,
+    **coding.MEANINGS,
+    **questions.MEANINGS,
+    "start": lambda _, found: [found],
+    "request": _request,
+    "clause": lambda _, *parts: [parts[0] if parts else None],
+    "denial": lambda _, what: [Denied(what)] if isinstance(what, Plan) else [],
+    "keep": lambda _, *kept: [kept[0] if kept else Kept()],
+    "keep_all": lambda _, kept: [kept if kept.steps or kept.trigger else Kept(all=True)],
+    "kept_step": lambda _, step: [Kept(frozenset({step.key}))],
+    "kept_steps": lambda _, steps: [Kept(steps)],
+    "kept_rest": lambda _: [Kept()],
+    "kept_trigger": lambda _: [Kept(trigger=True)],
+    "aside": _aside,
+    "old_aside": _old_aside,
+    "time_aside": _old_aside,
+    "reason": lambda *_: [None],
+    "not_others": lambda *_: [None],
+}
 
 #: Of four languages with many words in common, the request is in one of the likeliest two.
 LANGUAGES_TRIED = 2
 
-MEANINGS: dict[str, Callable[..., Iterable[Any]]] = {
-    **phrases.MEANINGS,
-    **structure.COMMANDS,
-    **coding.COMMANDS,
-    **questions.QUESTIONS,
-    **{f.__name__: f for f in (aside, old_aside, time_aside, denial, kept_step, kept_steps, keep, keep_all, request, start)},
-    "kept_trigger": lambda *_: [Kept(trigger=True)],
-    "kept_rest": lambda *_: [Kept()],
-    "reason": lambda *_: [None],
-    "except_part": lambda *_: [None],
-    "clause": lambda _, *parts: [parts[0]],
-}
 
-
-def understand(text: str, scene: Scene) -> list[Any]:
+def understand(text: str, scene: Scene) -> list[Wish | Answer]:
     """Every meaning of a request: several when it is ambiguous, none when it is not understood."""
     for language in languages_of(text, scene)[:LANGUAGES_TRIED]:
-        found = read(text, scene, language, MEANINGS)
+        found: list[Wish | Answer] = read(text, scene, language, MEANINGS)
         if found:
             # What only says what not to do is less than what can be done.
             return [x for x in found if x != Wish(None)] or found

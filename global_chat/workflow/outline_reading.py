@@ -1,14 +1,16 @@
-"""The outline of a workflow, read back from the lines that prompts show into a scene without code."""
+"""Reads an outline back into the parts that it was written from, for who knows nothing but it.
+
+The other direction is `outline_lines`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-
-from .scene import Scene
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[^\s",]+)'
 _STEP = re.compile(
@@ -17,54 +19,55 @@ _STEP = re.compile(
 )
 _TRIGGER = re.compile(rf"trigger (?P<key>{_WORD}) \[(?P<what>[^\]]*)\](?P<paths> -> .*)?")
 _TARGET = re.compile(_WORD)
+_CONDITION = re.compile(r'if (?:("(?:[^"\\]|\\.)*"): )?(.*)', re.DOTALL)
 _TYPES = {"": "always", "success": "on_job_success", "failure": "on_job_failure"}
-#: Stands for code that is not shown.
-_SOME_CODE = "fn(state => state);"
+#: Stands for code that an outline does not show.
+SOME_CODE = "fn(state => state);"
 
 
-def read_outline(text: str, open_step: str | None = None) -> Scene:
-    """The scene of an outline; lines that are no part of one are passed over."""
-    name, steps, triggers = "", list[Step](), list[Trigger]()
-    edges: list[Edge] = []
+@dataclass(slots=True)
+class Outlined:
+    """The parts of a workflow as far as an outline shows them."""
+
+    name: str = ""
+    steps: list[Step] = field(default_factory=list)
+    triggers: list[Trigger] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+def read_outline(text: str) -> Outlined:
+    """The parts of an outline; lines that are no part of one are passed over."""
+    found = Outlined()
     for line in text.splitlines():
         if line.startswith("workflow "):
-            name = _unquoted(line.removeprefix("workflow "))
+            found.name = _unquoted(line.removeprefix("workflow "))
         elif match := _STEP.fullmatch(line):
-            key, code = _unquoted(match["key"]), _SOME_CODE if match["code"] == "has code" else None
-            steps.append(Step(key, _unquoted(match["name"]), (match["adaptor"] or "").strip(), code))
-            edges += _edges(match["paths"], step=key)
+            key, adaptor = _unquoted(match["key"]), (match["adaptor"] or "").strip()
+            code = SOME_CODE if match["code"] == "has code" else None
+            found.steps.append(Step(key, _unquoted(match["name"]), adaptor, code))
+            found.edges += _edges(match["paths"], step=key)
         elif match := _TRIGGER.fullmatch(line):
             key = _unquoted(match["key"])
-            triggers.append(_trigger(key, match["what"]))
-            edges += _edges(match["paths"], trigger=key)
-    named = [s.key for s in steps if open_step in (s.key, s.name)]
-    open_key = named[0] if len(named) == 1 else None
-    return Scene(name, steps, triggers, edges, open_step=open_key, blind=True)
-
-
-def _trigger(key: str, what: str) -> Trigger:
-    first, *rest = what.split(", ")
-    kind, _, cron = first.partition(" ")
-    return Trigger(key, kind, "off" not in rest, cron or None)
+            first, *rest = match["what"].split(", ")
+            kind, _, cron = first.partition(" ")
+            found.triggers.append(Trigger(key, kind, "off" not in rest, cron or None))
+            found.edges += _edges(match["paths"], trigger=key)
+    return found
 
 
 def _edges(text: str | None, step: str | None = None, trigger: str | None = None) -> Iterator[Edge]:
-    for target, note in _paths(text):
-        off = note == "off" or note.endswith(", off")
-        note = re.sub(r"(?:, )?off$", "", note) if off else note
-        label, condition = None, None
-        if note.startswith("if "):
-            told = re.fullmatch(r'if (?:("(?:[^"\\]|\\.)*"): )?(.*)', note)
-            label, condition = (told[1], told[2]) if told else (None, note)
-        type_ = "js_expression" if condition else _TYPES.get(note, note)
+    for target, told in _paths(text):
+        off = told == "off" or told.endswith(", off")
+        note = re.sub(r"(?:, )?off$", "", told) if off else told
+        condition = _CONDITION.fullmatch(note)
         yield Edge(
             f"{step or trigger}->{target}",
             target,
             source_trigger=trigger,
             source_step=step,
-            condition_type=type_,
-            condition_expression=condition,
-            condition_label=_unquoted(label) if label else None,
+            condition_type="js_expression" if condition else _TYPES.get(note, note),
+            condition_expression=condition[2] if condition else None,
+            condition_label=_unquoted(condition[1]) if condition and condition[1] else None,
             enabled=not off,
         )
 
