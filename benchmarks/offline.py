@@ -113,7 +113,8 @@ async def requests(path: Path, *, verbose: bool) -> None:
     for kind in ("edit", "question", "author", "unclear"):
         of_kind = {verdict: n for (k, verdict), n in sorted(counts.items()) if k == kind}
         total = max(1, sum(of_kind.values()))
-        say(f"{kind}: {of_kind.get('right', 0)}/{total} right ({of_kind.get('right', 0) / total:.2f}); {of_kind}")
+        right = of_kind.get("right", 0)
+        say(f"{kind}: {right}/{total} right ({right / total:.2f}); {of_kind}")
     say(f"wrong edits over all: {sum(n for (_, v), n in counts.items() if v == 'wrong')}")
     say(f"routed as labelled: {routed}/{len(cases)} ({routed / len(cases):.2f})")
     told(turns)
@@ -122,7 +123,8 @@ async def requests(path: Path, *, verbose: bool) -> None:
 def told(turns: Turns) -> None:
     seconds = sorted(turns.seconds[1:])
     middle, longest = seconds[len(seconds) // 2], seconds[-1]
-    say(f"seconds a turn after the first ({turns.seconds[0]:.2f}): {middle:.3f}, longest {longest:.3f}")
+    begun = f"seconds a turn after the first ({turns.seconds[0]:.2f})"
+    say(f"{begun}: {middle:.3f}, longest {longest:.3f}")
 
 
 def checker(folder: Path) -> Check:

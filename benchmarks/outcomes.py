@@ -102,7 +102,9 @@ class _Judged:
                 if not any(one in self._code(key) for one in any_of):
                     yield f"{key}: {any_of} is not in its code"
         for key, texts in self.expect.get("body_not_contains", {}).items():
-            yield from (f"{key}: {text!r} is in its code" for text in texts if text in self._code(key))
+            yield from (
+                f"{key}: {text!r} is in its code" for text in texts if text in self._code(key)
+            )
         if self.expect.get("added_empty") and any(self.new[k].has_code for k in self.added):
             yield "an added step has code"
 
@@ -115,7 +117,11 @@ class _Judged:
         now = self.after.triggers[0] if self.after.triggers else None
         then = self.before.triggers[0] if self.before.triggers else None
         for key, value in (wanted or {}).items():
-            have = str(getattr(now, key, None)) if key == "cron_expression" else getattr(now, key, None)
+            have = (
+                str(getattr(now, key, None))
+                if key == "cron_expression"
+                else getattr(now, key, None)
+            )
             if have not in (value if isinstance(value, list) else [value]):
                 yield f"the trigger's {key} is {have!r}"
         if not wanted and _facts(now) != _facts(then):
@@ -149,7 +155,9 @@ class _Judged:
     def _between(self, paths: list[_Path], source: str, target: str) -> list[_Path]:
         sources = None if source == "*" else self.named(source)
         targets = self.named(target)
-        return [p for p in paths if (sources is None or p.source in sources) and p.target in targets]
+        return [
+            p for p in paths if (sources is None or p.source in sources) and p.target in targets
+        ]
 
 
 class _Path(tuple[Any, ...]):
@@ -157,7 +165,11 @@ class _Path(tuple[Any, ...]):
 
     @classmethod
     def of(cls, edge: Edge, back: dict[str, str]) -> _Path:
-        source = "@trigger" if edge.source_trigger else back.get(edge.source_step or "", edge.source_step)
+        source = (
+            "@trigger"
+            if edge.source_trigger
+            else back.get(edge.source_step or "", edge.source_step)
+        )
         target = back.get(edge.target or "", edge.target)
         kind = edge.condition_type or "always"
         expression = (edge.condition_expression or "").strip() if kind == "js_expression" else ""

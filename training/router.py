@@ -146,7 +146,9 @@ def main() -> None:
     if not given.check:
         weights = fit(rows)
         write(weights.sharpened(best_sharpness(found, weights)))
-        say(f"{len(rows)} requests, {len(weights.plain)} features, {WEIGHTS.stat().st_size:,} bytes")
+        say(
+            f"{len(rows)} requests, {len(weights.plain)} features, {WEIGHTS.stat().st_size:,} bytes"
+        )
 
 
 if __name__ == "__main__":

@@ -60,14 +60,16 @@ def _code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
     if edit is None or edit.old in settings or len(named) > 1:
         return
     parsed = {step.key: scene.code(step.key) for step in scene.coded}
-    found = {k: made for k, code in parsed.items() if not code.broken and (made := [*edit.places(code)])}
+    found = {
+        k: made for k, code in parsed.items() if not code.broken and (made := [*edit.places(code)])
+    }
+    codes = {step.key: step.code or "" for step in scene.steps}
     for chosen in _choices(scene, named[0] if named else None, list(found), edit):
-        made = frozenset((key, *place) for key in chosen for place in found[key])
-        texts = {step.key: step.code or "" for step in scene.steps}
-        if all(map(parses, codes_after(texts, made).values())):
+        places = frozenset((key, *place) for key in chosen for place in found[key])
+        if all(map(parses, codes_after(codes, places).values())):
             names = [scene.title(key) for key in chosen]
             more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-            yield Plan(f"{edit.wish} in {' and '.join(names[:3] + more)}", code=made)
+            yield Plan(f"{edit.wish} in {' and '.join(names[:3] + more)}", code=places)
 
 
 def _choices(scene: Scene, where: Where | None, found: list[str], edit: Edit) -> list[list[str]]:
@@ -97,7 +99,9 @@ def _replace(old: Value, new: Value, setting: str | None) -> Edit:
         if numbers[0] != numbers[1] or new.kind == "truth" or old.text == new.text:
             return []
         if setting:
-            return [p for s in _named(code, setting) for p in _value_of(code, s, old.text, new.text)]
+            return [
+                p for s in _named(code, setting) for p in _value_of(code, s, old.text, new.text)
+            ]
         if numbers[0]:
             here = code.places("number")
             return [(*p, new.text) for p in here if code.text[slice(*p)] == old.text]

@@ -15,19 +15,27 @@ from .scene import Scene, words
 
 _START = re.compile(r"(?:Starting|Started|Running|Executing) (?:step|job) (.+?)\s*$")
 _END = re.compile(r"(?:Completed|Finished|Succeeded) (?:step|job) ")
-_FAILED = re.compile(r"(?:Failed|Crashed|Errored) (?:step|job) (.+?)(?: (?:after|in) [\d.]+ ?m?s\b.*|:.*)?\s*$")
+_FAILED = re.compile(
+    r"(?:Failed|Crashed|Errored) (?:step|job) (.+?)(?: (?:after|in) [\d.]+ ?m?s\b.*|:.*)?\s*$"
+)
 #: An error that says what is wrong: `TypeError: …`, `OOMError: …`.
-_NAMED = re.compile(r"\b(?:[A-Z]\w*)?(?:Error|Exception)\b\s*:?\s*\S|\bexceeded\b|\bkilled\b|\bviolates\b")
+_NAMED = re.compile(
+    r"\b(?:[A-Z]\w*)?(?:Error|Exception)\b\s*:?\s*\S|\bexceeded\b|\bkilled\b|\bviolates\b"
+)
 _STATUS = re.compile(r"(?:- |returned |status(?: code)?:? ?|✘ )(?P<status>[45]\d\d)\b")
 _MESSAGE = re.compile(
     r"[\"'](?:message|reason|detail|details|description|value|errorMessage|hint|diagnostics)[\"']"
     r"\s*:\s*[\"'](?P<said>[^\"']{8,})"
 )
 _MARK = re.compile(r"✘|✖|✗|\b(?:ERR|ERROR|error|FATAL)\b")
-_AFTER_THAT = re.compile(r"Check state\.errors|Run complete|not reached|no final state|Errors reported")
+_AFTER_THAT = re.compile(
+    r"Check state\.errors|Run complete|not reached|no final state|Errors reported"
+)
 _RETRIED = re.compile(r"⚠|trying again|retr(?:y|ied|ying)|refreshing", re.IGNORECASE)
 _STACK = re.compile(r"\s+at \S")
-_GENERIC = re.compile(r"Request failed with status|returned 4\d\d|Bad Request$|(?:Failed|Crashed) (?:step|job)")
+_GENERIC = re.compile(
+    r"Request failed with status|returned 4\d\d|Bad Request$|(?:Failed|Crashed) (?:step|job)"
+)
 _MEMORY = re.compile(r"memory|OOM|heap", re.IGNORECASE)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _MOST_LINES = 8
@@ -89,7 +97,9 @@ def _message(line: str) -> str:
         return line
     said = held.get("message", held.get("msg", held.get("text")))
     if isinstance(said, list):
-        said = " ".join(x if isinstance(x, str) else json.dumps(x, ensure_ascii=False) for x in said)
+        said = " ".join(
+            x if isinstance(x, str) else json.dumps(x, ensure_ascii=False) for x in said
+        )
     level = "✘ " if str(held.get("level", "")).lower() in ("error", "fatal") else ""
     return f"{level}{said}" if isinstance(said, str) else line
 
@@ -103,8 +113,12 @@ def _is_error(line: str) -> bool:
 def _told(run: Run, runs: list[Run], scene: Scene) -> str:
     cause = _cause(run)
     step = next((s for s in scene.steps if words(run.name) in (words(s.name), words(s.key))), None)
-    where = f"**{step.name}** (`{step.key}`)" if step else f"**{run.name}**" if run.name else "The run"
-    said = f"{where} failed: {_bare(cause)}" if cause else f"{where} failed; the log does not say why."
+    where = (
+        f"**{step.name}** (`{step.key}`)" if step else f"**{run.name}**" if run.name else "The run"
+    )
+    said = (
+        f"{where} failed: {_bare(cause)}" if cause else f"{where} failed; the log does not say why."
+    )
     proof = list(_proof(run, runs, cause))
     quoted = "\n".join(["```", *proof, "```"])
     return f"{said}\n\nThe lines of the log that show it:\n\n{quoted}"
@@ -157,7 +171,9 @@ def _proof(run: Run, runs: list[Run], cause: str | None) -> Iterator[str]:
         wanted |= dict.fromkeys([x for x in run.lines if value in x][:1])
     if re.search(r"undefined|null|is not", text):
         before = [r for r in runs[: runs.index(run)] if r.name]
-        answers = (x for x in (before[-1].lines if before else []) if "response" in x or " GET " in x)
+        answers = (
+            x for x in (before[-1].lines if before else []) if "response" in x or " GET " in x
+        )
         wanted |= dict.fromkeys(list(answers)[:3])
     chosen = list(wanted)[:_MOST_LINES]
     order = {line: n for n, line in enumerate(x for r in runs for x in r.lines)}

@@ -145,7 +145,9 @@ def _clock(_: Scene, *parts: Any) -> Iterator[tuple[int, int]]:
     """An hour of twelve or of twenty-four, with the part of the day that was said."""
     hour, minute, mark = _count(parts), 0, ""
     for part in (p for p in parts if isinstance(p, Word)):
-        if part.type == "CLOCK" and (found := re.match(r"(\d+)(?:[:.hH](\d\d))?\s*(\w*)", part.text)):
+        if part.type == "CLOCK" and (
+            found := re.match(r"(\d+)(?:[:.hH](\d\d))?\s*(\w*)", part.text)
+        ):
             hour, minute, mark = int(found[1]), int(found[2] or 0), found[3].lower()
         elif part.type == "OCLOCK":
             mark = part.text.lower().replace(".", "")

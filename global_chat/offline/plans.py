@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from itertools import pairwise
 
 from global_chat.workflow.patch import Fields, Patch
 
@@ -48,12 +48,13 @@ class Plan:
 
 def together(plans: Sequence[Plan]) -> Plan | None:
     """All of them as one. None when two of them want different things of the same place."""
-    return reduce(_both, plans[1:], plans[0])
+    found: Plan | None = plans[0]
+    for plan in plans[1:]:
+        found = _both(found, plan) if found else None
+    return found
 
 
-def _both(one: Plan | None, other: Plan) -> Plan | None:
-    if one is None:
-        return None
+def _both(one: Plan, other: Plan) -> Plan | None:
     a, b = one.patch, other.patch
     jobs, triggers = _merged(a.jobs, b.jobs), _merged(a.triggers, b.triggers)
     edges, code = _merged(a.edges, b.edges), one.code | other.code
@@ -79,7 +80,7 @@ def _merged(one: Mapping[str, Fields], other: Mapping[str, Fields]) -> dict[str,
 
 def _overlap(code: Iterable[Replacement]) -> bool:
     ordered = sorted(code)
-    return any(a[0] == b[0] and a[2] > b[1] for a, b in zip(ordered, ordered[1:], strict=False))
+    return any(a[0] == b[0] and a[2] > b[1] for a, b in pairwise(ordered))
 
 
 def codes_after(codes: Mapping[str, str], made: Iterable[Replacement]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from global_chat.workflow.parts import Edge, Step
@@ -139,7 +140,8 @@ def _explain_workflow(scene: Scene, *_: Any) -> Iterator[Answer]:
     lines = [f"**{scene.name or 'This workflow'}**", _start(scene), ""]
     for number, step in enumerate(in_order(scene), 1):
         how = "; ".join(_condition(scene, edge) for edge in scene.into(step.key))
-        lines.append(f"{number}. **{step.name}** ({system_of(step.adaptor) or 'no adaptor'}): {how}")
+        system = system_of(step.adaptor) or "no adaptor"
+        lines.append(f"{number}. **{step.name}** ({system}): {how}")
     yield Answer("\n".join(lines), "whole")
 
 
@@ -162,9 +164,11 @@ def _explain_open(scene: Scene) -> Iterator[Answer]:
 
 
 _ASKING = frozenset(
-    "what which where when who why how does did the this that these those are is was were have has "
-    "there here from with for and you can could our they them any all use uses used using step steps "
-    "code workflow get gets come comes value much many long".split()
+    words(
+        "what which where when who why how does did the this that these those are is was were have "
+        "has there here from with for and you can could our they them any all use uses used using "
+        "step steps code workflow get gets come comes value much many long"
+    )
 )
 
 
@@ -178,7 +182,7 @@ def quoted_lines(scene: Scene, text: str) -> Answer | None:
     for step in [scene.open_step] if scene.open_step else scene.coded:
         for line in (step.code or "").splitlines():
             said = words(line)
-            held = {stem(w) for w in said} | {a + b for a, b in zip(said, said[1:], strict=False)}
+            held = {stem(w) for w in said} | {a + b for a, b in pairwise(said)}
             found.append((len(asked & held), f"**{step.name}**: `{line.strip()}`"))
     best = max((score for score, _ in found), default=0)
     chosen = [line for score, line in found if score == best]

@@ -72,21 +72,29 @@ _TELLING = frozenset(
     {"unit", "day", "days_name", "daypart", "month", "number_word", "clock", "past_hour"}
     | {"hour_name", "often", "on", "aside", "free", "noun"}
 )
-_GIVEN = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {"PUNCT"}
+_GIVEN = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {
+    "PUNCT"
+}
 #: Rules whose text is taken as it was typed, with the words in it that mean nothing elsewhere.
 _AS_TYPED = frozenset({"new_name"})
 #: Classes whose words can change what a sentence wants: they are never part of free text.
-_BINDING = ("JOIN", "SHOULD", "WISHES", "ONLY", "EXCEPT", "OTHERS", "STEP_WORD", "STEPS_WORD")
-_BINDING += ("PATH_WORD", "TRIGGER_WORD", "ADAPTOR_WORD", "STAYS", "ALONE")
-#: Verbs that want something. They can stand in a statement (`kobo will call us`), but neither begin
-#: one nor be among the words that only say what a replacement is about.
-_VERBS = ("RENAME", "CALL", "REMOVE", "ADD", "SET", "USE", "REPLACE", "MOVE", "CONNECT", "TURN")
-_VERBS += ("DISCONNECT", "SWITCH_ON", "SWITCH_OFF", "COMMENT_OUT", "DONT", "LEAVE")
-_ASKING = ("WHEN_ASKED", "WHAT", "WHICH", "WHERE", "WHY", "HOW_MANY", "DO", "IF")
+_BINDING = re.compile(r"\w+").findall(
+    "JOIN SHOULD WISHES ONLY EXCEPT OTHERS STEP_WORD STEPS_WORD PATH_WORD TRIGGER_WORD "
+    "ADAPTOR_WORD STAYS ALONE"
+)
+#: Verbs that want something. They can stand in a statement (`kobo will call us`), but not begin it
+#: nor be among the words that only say what a replacement is about.
+_VERBS = re.compile(r"\w+").findall(
+    "RENAME CALL REMOVE ADD SET USE REPLACE MOVE CONNECT TURN DISCONNECT SWITCH_ON SWITCH_OFF "
+    "COMMENT_OUT DONT LEAVE"
+)
+_ASKING = re.compile(r"\w+").findall("WHEN_ASKED WHAT WHICH WHERE WHY HOW_MANY DO IF")
 #: Classes whose words end a name that has no quotes; of the second, but for what `to` and `of` are.
-_NO_NAME = ("JOIN", "SHOULD", "ONLY", "EXCEPT", "ALSO", "BECAUSE", "IF", "THAT", "INSTEAD", "AFTER")
-_NO_NAME += ("BEFORE", "BETWEEN", "NOT", "ALWAYS", "DONT", "EMPTY", "NEW", "CALLED", "STOP", "IGNORE")
-_NO_NAME_BUT = ("FOR", "WITH", "IN", "ON")
+_NO_NAME = re.compile(r"\w+").findall(
+    "JOIN SHOULD ONLY EXCEPT ALSO BECAUSE IF THAT INSTEAD AFTER BEFORE BETWEEN NOT ALWAYS DONT "
+    "EMPTY NEW CALLED IGNORE"
+)
+_NO_NAME_BUT = re.compile(r"\w+").findall("FOR WITH IN ON")
 _QUOTES = str.maketrans("’‘´“”„«»", "'''" + '"""""')
 _ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 

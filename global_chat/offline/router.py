@@ -16,6 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.names import Destination
@@ -76,15 +77,15 @@ class Guess:
 class OfflineRouter:
     """Answers the router when it is sure enough, and leaves everything else to `model`.
 
-    `threshold` is the chance of being right, 0 to 1, under which `model` is asked after all. Without
-    a `model` it always answers, and refuses other agents' requests.
+    `threshold` is the chance of being right, 0 to 1, under which `model` is asked after all.
+    Without a `model` it always answers, and refuses other agents' requests.
     """
 
     def __init__(self, model: Model | None = None, threshold: float = 0.8) -> None:
         self._model, self._threshold = model, threshold
 
     async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Stream the reply. Raises what the model behind raises, `BadRequest` when there is none."""
+        """Stream the reply. Raises what the model behind raises, `BadRequest` without one."""
         if request.agent == "router":
             said = decide(read_question(request))
             if self._model is None or said.chance >= self._threshold:
@@ -132,7 +133,9 @@ def decide(question: Question) -> Guess:
 
 def _read(question: Question) -> Guess | None:
     """What the grammar says, when it reads the request in one way."""
-    routes = {_route_of(found, question.scene) for found in understand(question.content, question.scene)}
+    routes = {
+        _route_of(found, question.scene) for found in understand(question.content, question.scene)
+    }
     if len(routes) != 1:
         return None
     (destination, key) = routes.pop()
@@ -162,7 +165,9 @@ def guess(question: Question, weights: Weights) -> Guess:
     if DESTINATIONS[place] != "job_code_agent":
         return Guess(DESTINATIONS[place], None, chances[place])
     steps = candidates(question)
-    likely = softmax([sum(weights.step.get(n, 0.0) * v for n, v in f.items()) for f in steps.values()])
+    likely = softmax(
+        [sum(weights.step.get(n, 0.0) * v for n, v in f.items()) for f in steps.values()]
+    )
     best = max(range(len(likely)), key=lambda i: likely[i])
     return Guess("job_code_agent", list(steps)[best], chances[place] * likely[best])
 
@@ -186,7 +191,9 @@ _CLAUSES = re.compile(r"[.,;:!?\n]+|\b(?:and|but|then|et|puis|mais|y|pero|luego|
 def masked(question: Question) -> str:
     """The request without names of steps and literals, in lower case."""
     text = normalised(question.content)
-    names = sorted({n for s in question.scene.steps for n in (s.name, s.key)}, key=len, reverse=True)
+    names = sorted(
+        {n for s in question.scene.steps for n in (s.name, s.key)}, key=len, reverse=True
+    )
     for name in names:
         spelled = r"[\W_]*".join(map(re.escape, words(name)))
         if spelled:
@@ -227,7 +234,7 @@ def features(question: Question) -> Features:
         found[flag] = found[f"{flag}@{kind}"] = 1.0
     for word in spoken:
         found[f"w:{word}"] = 1.0
-    for pair in zip(spoken, spoken[1:], strict=False):
+    for pair in pairwise(spoken):
         found[f"b:{' '.join(pair)}"] = 1.0
     return found
 
@@ -243,8 +250,13 @@ def described_steps(question: Question) -> dict[str, float]:
     """How much of each step's name is in the request, 0 to 1, where any of it is telling."""
     asked = {stem(word) for word in words(question.content)}
     steps = question.scene.steps
-    own = {s.key: {stem(w) for w in (*words(s.name), system_of(s.adaptor)) if len(w) > 2} for s in steps}
-    common = {w for w in asked if sum(w in stems for stems in own.values()) > max(1, len(steps) // 4)}
+    own = {
+        s.key: {stem(w) for w in (*words(s.name), system_of(s.adaptor)) if len(w) > 2}
+        for s in steps
+    }
+    common = {
+        w for w in asked if sum(w in stems for stems in own.values()) > max(1, len(steps) // 4)
+    }
     shares = {key: len((asked - common) & stems) / max(1, len(stems)) for key, stems in own.items()}
     return {key: share for key, share in shares.items() if share > 0}
 
@@ -262,7 +274,9 @@ def candidates(question: Question) -> dict[str, Features]:
             "named": float(step.key in named),
             "named alone": float(named == [step.key]),
             "described": described.get(step.key, 0.0),
-            "described best": float(bool(described) and described.get(step.key) == max(described.values())),
+            "described best": float(
+                bool(described) and described.get(step.key) == max(described.values())
+            ),
             "open": float(is_open),
             "open, none named": float(is_open and not named),
             "open, none described": float(is_open and not named and not described),

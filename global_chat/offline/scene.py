@@ -21,8 +21,6 @@ from global_chat.workflow.reading.nodes import Scalar, resolve
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ions?|ings?|ers?|ed|es|s|e)$")
-#: Words that describe nothing.
-_SMALL = frozenset("to of for in on at and the a an de la le les du des do da del el au os as".split())
 
 
 def bare(character: str) -> str:
@@ -38,6 +36,10 @@ def plain(text: str) -> str:
 def words(text: str | None) -> list[str]:
     """The words of a name, accents and case aside; humps of camelCase are words of their own."""
     return _WORD.findall(plain(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text or "")))
+
+
+#: Words that describe nothing.
+_SMALL = frozenset(words("to of for in on at and the a an de la le les du des do da del el os as"))
 
 
 def stem(word: str) -> str:
@@ -62,8 +64,8 @@ def pattern(names: Iterable[str]) -> str:
 class Scene:
     """One workflow's parts, indexed for the words of a request.
 
-    `open_step` is the step on the page. `adaptors` are the versions that are known, by package name.
-    A scene that is `blind` was read from an outline: there is code, and nothing is known of it.
+    `open_step` is the step on the page. `adaptors` are the known versions by package name. A scene
+    that is `blind` was read from an outline: there is code, and nothing is known of it.
     """
 
     def __init__(
@@ -123,7 +125,9 @@ class Scene:
         """The steps that have every word of a description in their name, key or adaptor."""
         wanted = {stem(word) for word in words(told) if word not in _SMALL}
         joined = {stem("".join(words(told)))}
-        return tuple(s for s in self.steps if wanted and (wanted <= (has := _stems(s)) or joined & has))
+        return tuple(
+            s for s in self.steps if wanted and (wanted <= (has := _stems(s)) or joined & has)
+        )
 
     def into(self, key: str) -> tuple[Edge, ...]:
         """The paths that lead to a step."""

@@ -1,4 +1,4 @@
-"""Times and days: what a request says of them, and the cron expression that this makes of another."""
+"""Times and days: what a request says of them, and the cron expression that this makes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Time = tuple[int, int]
 class When:
     """What is said of the time, in parts; None and False say nothing.
 
-    `every` is a number and `minute`, `hour`, `day`, `week` or `month`. `times` are hours and minutes.
+    `every` is a number and `minute`, `hour`, `day`, `week` or `month`; `times` are (hour, minute).
     `more_days` come to those of today, `less_days` go. `old` is what is said to be so today, `same`
     that something stays.
     """
@@ -163,7 +163,10 @@ def _is_so(now: list[str], old: When) -> bool:
     if old.monthdays is not None:
         said.append(set(now[2].split(",")) >= {str(day) for day in old.monthdays})
     if old.every is not None:
-        said.append(_every(now) == old.every or (old.every[1] in ("day", "week", "month") and _every(now) == (1, old.every[1])))
+        said.append(
+            _every(now) == old.every
+            or (old.every[1] in ("day", "week", "month") and _every(now) == (1, old.every[1]))
+        )
     return all(said)
 
 
@@ -183,7 +186,7 @@ def _every(now: list[str]) -> tuple[int, str] | None:
 
 
 def in_words(cron: str | None) -> str:
-    """A cron expression as a person says it, with the expression: `every day at 02:00 (0 2 * * *)`."""
+    """A cron expression as a person says it: `every day at 02:00` and the expression."""
     parts = (cron or "").split()
     if len(parts) != 5:
         return f"on the schedule `{cron}`"
@@ -199,7 +202,9 @@ def _clock_words(parts: list[str]) -> str | None:
     if unit not in ("minute", "hour"):
         return None
     often = f", every {unit}" if number == 1 else f", every {number} {unit}s"
-    past = f", {minute} minutes past the hour" if unit == "hour" and minute not in ("0", "*") else ""
+    past = (
+        f", {minute} minutes past the hour" if unit == "hour" and minute not in ("0", "*") else ""
+    )
     range_ = re.match(r"(\d+)-(\d+)", hour)
     return often + past + (f", from {range_[1]} to {range_[2]}" if range_ else "")
 
@@ -208,7 +213,9 @@ def _date_words(parts: list[str]) -> str:
     _, _, monthday, month, day = parts
     in_months = ""
     if month != "*":
-        named = [MONTHS[int(m) - 1] if m.isdigit() and 0 < int(m) < 13 else m for m in month.split(",")]
+        named = [
+            MONTHS[int(m) - 1] if m.isdigit() and 0 < int(m) < 13 else m for m in month.split(",")
+        ]
         in_months = f" of {', '.join(named)}"
     if monthday != "*":
         return f"on day {monthday}{in_months or ' of every month'}"

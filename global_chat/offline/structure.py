@@ -9,8 +9,18 @@ from typing import Any
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, Value
 
-from .phrases import ALWAYS, EXPRESSION, FAILURE, SUCCESS, Condition, Keys, Where, as_when, first
-from .phrases import unquoted
+from .phrases import (
+    ALWAYS,
+    EXPRESSION,
+    FAILURE,
+    SUCCESS,
+    Condition,
+    Keys,
+    Where,
+    as_when,
+    first,
+    unquoted,
+)
 from .plans import Plan, together
 from .reading import Meanings, Word
 from .scene import Scene, system_of, words
@@ -19,6 +29,7 @@ from .schedules import When, cron_after
 #: The adaptor of a new step that is to be empty and names no system.
 PLAIN_ADAPTOR = "common"
 LONGEST_NAME = 100
+ON_SUCCESS = Condition(SUCCESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class Place:
 
     source: str | None = None
     target: str | None = None
-    condition: Condition = Condition(SUCCESS)
+    condition: Condition = ON_SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ def _place_between(scene: Scene, before: Step, after: Step) -> Iterator[Place]:
         yield Place(before.key, after.key)
 
 
-def _place_end(scene: Scene, condition: Condition = Condition(SUCCESS)) -> Iterator[Place]:
+def _place_end(scene: Scene, condition: Condition = ON_SUCCESS) -> Iterator[Place]:
     ends = [step.key for step in scene.steps if not scene.out_of(step.key)]
     if len(ends) == 1:
         yield Place(ends[0], condition=condition)
@@ -121,7 +132,7 @@ def _add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
     else:
         entering = scene.between(source, target) if source else scene.into(target)
         edges |= {edge.key: {"target_job": key} for edge in entering}
-        edges[f"{key}->{target}"] = _path(key, target, Condition(SUCCESS))
+        edges[f"{key}->{target}"] = _path(key, target, ON_SUCCESS)
     near = f"after {scene.title(source)}" if source else f"before {scene.title(target)}"
     if source and target:
         near = f"between {scene.title(source)} and {scene.title(target)}"
@@ -262,7 +273,7 @@ def _run_on(type_: str) -> Any:
 
 
 def _connect(
-    scene: Scene, source: Step, target: Step, wanted: Condition = Condition(SUCCESS)
+    scene: Scene, source: Step, target: Step, wanted: Condition = ON_SUCCESS
 ) -> Iterator[Plan]:
     there = scene.between(source.key, target.key) or source.key in _after(scene, target.key)
     if not there and wanted.source in (None, source.key):
@@ -275,7 +286,7 @@ def _after(scene: Scene, key: str) -> set[str]:
     """The steps that run after a step, it included."""
     found, waiting = {key}, [key]
     while waiting:
-        new = {e.target for e in scene.out_of(waiting.pop()) if e.target} - found
+        new = {e.target or "" for e in scene.out_of(waiting.pop())} - found - {""}
         found |= new
         waiting += new
     return found
@@ -294,8 +305,8 @@ def _remove_path(scene: Scene, *edges: Edge) -> Iterator[Plan]:
 
 def _move_step(scene: Scene, step: Step, after: Step, *not_after: Step) -> Iterator[Plan]:
     """The path into a step comes from another step; what follows it stays."""
-    old = {s.key for s in not_after} or {edge.source_step for edge in scene.into(step.key)}
-    paths = [e for e in scene.into(step.key) if e.source_step and e.source_step in old]
+    old = {s.key for s in not_after}
+    paths = [e for e in scene.into(step.key) if e.source_step and (not old or e.source_step in old)]
     there = after.key in _after(scene, step.key) or scene.between(after.key, step.key)
     if len(paths) == 1 and not there:
         kept = Condition(paths[0].condition_type or ALWAYS, paths[0].condition_expression)
@@ -363,9 +374,7 @@ MEANINGS: Meanings = {
     "rename_label": _rename_label,
     "remove_steps": _remove_steps,
     "new_step": _new_step,
-    "place_after": lambda _, step, condition=Condition(SUCCESS): [
-        Place(step.key, condition=condition)
-    ],
+    "place_after": lambda _, step, condition=ON_SUCCESS: [Place(step.key, condition=condition)],
     "place_before": lambda _, step: [Place(target=step.key)],
     "place_between": _place_between,
     "place_end": _place_end,
@@ -383,7 +392,9 @@ MEANINGS: Meanings = {
     "on": lambda _, word: [word.index == 0],
     "trigger": lambda scene, *_: _triggers(scene),
     "targets": lambda _, *parts: [parts],
-    "switch": lambda scene, *parts: _switch(scene, *sorted(parts, key=lambda p: isinstance(p, tuple))),
+    "switch": lambda scene, *parts: _switch(
+        scene, *sorted(parts, key=lambda p: isinstance(p, tuple))
+    ),
     "switch_on": lambda scene, targets: _switch(scene, True, targets),
     "switch_off": lambda scene, targets: _switch(scene, False, targets),
     "path_off_step": lambda scene, step: [

@@ -132,7 +132,9 @@ async def _not_understood(content: str, scene: Scene, knowledge: Knowledge) -> s
     if asks and (passage := await _documented(content, scene, knowledge)):
         return passage
     if not scene.steps:
-        return f"The workflow is empty: it has no steps yet, and building one needs a model. {NOTHING}"
+        return (
+            f"The workflow is empty: it has no steps yet, and building one needs a model. {NOTHING}"
+        )
     why = "this question" if asks else "all of this, so I did none of it"
     first, second = suggestions(content, scene)
     can = f"Without a model I can do this, for example: {first}; {second}."
@@ -189,7 +191,10 @@ def _examples(request: str, scene: Scene) -> Iterator[tuple[str, str]]:
     yield f'add an empty http step called "New step" after {last.name}', "insert create new put"
     for edge in (edge for edge in scene.into(last.key) if edge.source_step):
         source = scene.title(edge.source_step)
-        yield f"{last.name} should only run if {source} fails", "condition path always success error"
+        yield (
+            f"{last.name} should only run if {source} fails",
+            "condition path always success error",
+        )
         yield f"turn off the path to {last.name}", "disable branch skip switch edge"
     if system := system_of(here.adaptor):
         yield f"use {system}@latest in {here.name}", "adaptor version upgrade pin switch"

@@ -73,9 +73,10 @@ def _request(_: Scene, *parts: Any) -> Iterator[Wish]:
             yield Wish(None, unseen)
         return
     plan = together(plans)
-    if plan and not any(other in (plan, *plans) for other in denied):
-        if all(part.allows(plan) for part in parts if isinstance(part, Kept)):
-            yield Wish(plan, unseen)
+    if plan is None or any(other in (plan, *plans) for other in denied):
+        return
+    if all(part.allows(plan) for part in parts if isinstance(part, Kept)):
+        yield Wish(plan, unseen)
 
 
 MEANINGS: Meanings = {

@@ -1,4 +1,4 @@
-"""The code of a step as the parser sees it, never run: its literals, settings and log lines by place.
+"""A step's code as the parser sees it, never run: literals, settings and log lines by place.
 
 Places count characters of the text.
 """
