@@ -20,13 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outcomes import failures
-from global_chat.agents.asking import AgentContext
-from global_chat.agents.router import RouterTask
+from global_chat.agents.context import Services, Task, TurnContext
 from global_chat.agents.router import decide as ask_router
 from global_chat.contract.errors import TurnError
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.contract.settings import Settings
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.reference import Reference
 from global_chat.offline.router import OfflineRouter
@@ -74,9 +72,8 @@ class Turns:
             workflow = Workflow.read(payload.workflow_yaml, payload.page)
         except TurnError:  # a project, and the page does not say which workflow: no route
             return True
-        task = RouterTask(workflow, payload.content, payload.page)
-        context = AgentContext(OfflineRouter(), Settings(), lambda _: None)
-        said = await ask_router(context, task)
+        context = TurnContext(Services(OfflineRouter()), lambda _: None)
+        said = await ask_router(context, Task(payload.content, workflow, payload.page))
         same = (said.destination, said.job_key) == (case["destination"], case["job_key"])
         return same or said.destination in case["also_ok"]
 

@@ -13,17 +13,17 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from global_chat.replay.prices import read_prices
+from global_chat.replay.scripted_runs import run_scripted
+
+from global_chat.agents.context import Services
 from global_chat.contract.payload import Payload, read
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model, ModelEvent, ModelRequest
-from global_chat.replay.case import Case
-from global_chat.replay.collect import collect
-from global_chat.replay.prices import read_prices
+from global_chat.replay.cases import Case, collect
 from global_chat.replay.result import Evidence, Result
 from global_chat.replay.run import Work, run_here, scripted_play
-from global_chat.replay.scripted_runs import run_scripted
-from global_chat.turn.lifecycle import Services
 from global_chat.turn.take import take_turn
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
-from global_chat.replay.case import Case
-from global_chat.replay.collect import read_case
+from global_chat.replay.cases import Case, read_case
 from global_chat.replay.result import Result
 
 WORKFLOW = """\

@@ -17,8 +17,8 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
+from global_chat.contract.names import Usage
 from global_chat.contract.response import Response, ResponseMeta
-from global_chat.contract.usage import Usage
 
 ANSWER = """\
 I changed **Fetch visits**.

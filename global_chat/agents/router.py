@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from global_chat.contract.attachments import Attachment, block
+from global_chat.contract.attachments import block
 from global_chat.contract.errors import OutputError
 from global_chat.contract.events import AgentInvoked, Status
 from global_chat.contract.names import DESTINATIONS, Destination
-from global_chat.contract.response import HistoryEntry
+from global_chat.contract.texts import shortened, without_fence
 from global_chat.model.seam import Message, ModelRequest, SystemPart
-from global_chat.prompts.compose import attached_types, place, router_system
-from global_chat.prompts.part import join
-from global_chat.workflow.document import Workflow
+from global_chat.prompts.compose import attached_types, join, place, router_system
 
-from .asking import AgentContext, ask
-from .fences import unfenced
-from .outcome import Route
+from .context import Task, TurnContext
+from .model_calls import ask
 
 #: How many earlier turns the router reads, and how much of each, in characters: enough to know
 #: what "do the same there" refers to.
@@ -48,20 +44,19 @@ class _Decision(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class RouterTask:
-    """What the router is asked: to whom this request should go."""
+class Route:
+    """The router's decision. `problem` says why a reply could not be used, if so."""
 
-    workflow: Workflow
-    content: str
-    page: str | None = None
-    history: Sequence[HistoryEntry] = ()
-    evidence: Sequence[Attachment] = ()
+    destination: Destination
+    confidence: int
+    job_key: str | None = None
+    problem: str | None = None
 
 
-async def decide(context: AgentContext, task: RouterTask) -> Route:
-    """Ask the router. A reply that cannot be used is a route to the planner with confidence 1.
+async def decide(context: TurnContext, task: Task) -> Route:
+    """The router's decision. A reply that cannot be used means the planner, with confidence 1.
 
-    Raises a `TurnError` when the call itself fails: a wrong key or a rate limit is no guess.
+    Raises a `TurnError` when the call itself fails: a wrong key or a rate limit is an error.
     """
     context.emit(AgentInvoked("router"))
     context.emit(Status("Reading the request"))
@@ -84,7 +79,7 @@ async def decide(context: AgentContext, task: RouterTask) -> Route:
 def read_decision(text: str) -> Route:
     """The decision in a reply's text, or the planner with confidence 1 and the reason."""
     try:
-        decision = _Decision.model_validate_json(unfenced(text))
+        decision = _Decision.model_validate_json(without_fence(text))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -92,18 +87,15 @@ def read_decision(text: str) -> Route:
     return Route(decision.destination, decision.confidence, decision.job_key)
 
 
-def _question(task: RouterTask) -> str:
+def _question(task: Task) -> str:
     """Everything that is particular to this turn; of the attachments only their types."""
     parts = [place(task.page, task.workflow.outline())]
-    recent = [f"{t.role}: {_shortened(t.content)}" for t in task.history[-RECENT_TURNS:]]
+    recent = [
+        f"{turn.role}: {shortened(turn.content, RECENT_CHARACTERS, ' […]')}"
+        for turn in task.history[-RECENT_TURNS:]
+    ]
     if recent:
         parts.append(block("recent_turns", "\n".join(recent)))
     return join(
         *parts, attached_types([a.type for a in task.evidence]), block("request", task.content)
     )
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= RECENT_CHARACTERS:
-        return text
-    return text[:RECENT_CHARACTERS] + " […]"

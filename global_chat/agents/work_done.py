@@ -23,12 +23,6 @@ def changes_between(before: Workflow, after: Workflow) -> tuple[str, ...]:
     return before.changes_to(after) or ("Comments, layout or other keys changed",)
 
 
-def code_change(name: str, before: str, after: str) -> str:
-    """The change of one step's code, worded as among the changes of a workflow."""
-    added, removed = changed_lines(before, after)
-    return f"Code of {name} changed (+{added} −{removed})"
-
-
 def code_done(key: str, before: str, after: str) -> str:
     """What became of the code of the step `key`, for the planner: how much, and which lines."""
     added, removed = changed_lines(before, after)

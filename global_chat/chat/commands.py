@@ -1,8 +1,7 @@
-"""The slash commands of a conversation, as functions from a session to what is said about it."""
+"""The slash commands of a conversation: functions from a session to the text that is shown."""
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from global_chat.contract.attachments import Attachment
 from global_chat.contract.errors import BadRequest
 from global_chat.disk.reading import read_text
+from global_chat.render.text import counted, diff_lines
 from global_chat.workflow.document import Workflow
 
 from .session import Session
@@ -32,7 +32,8 @@ class Command:
 def run(session: Session, line: str) -> str:
     """Carry out a line that starts with `/` and return what to show.
 
-    Raises `BadRequest` for an unknown command or wrong words, `Leave` when it says goodbye.
+    Raises `BadRequest` for an unknown command or wrong words, `Leave` when it ends the
+    conversation.
     """
     try:
         name, *words = shlex.split(line[1:]) or [""]
@@ -69,7 +70,7 @@ def _attach(session: Session, words: list[str]) -> str:
 def _attached(session: Session) -> str:
     if not session.attachments:
         return "Nothing is attached. Attach a file with /attach log run.log."
-    listed = (f"{a.type} ({len(a.content):,} characters)" for a in session.attachments)
+    listed = (f"{a.type} ({counted(len(a.content), 'character')})" for a in session.attachments)
     return "For the next message: " + ", ".join(listed)
 
 
@@ -82,19 +83,13 @@ def _diff(session: Session, _words: list[str]) -> str:
     if not session.changed:
         return "The workflow is as it is in the file."
     before, after = Workflow.read(session.on_disk, session.page), _current(session)
-    diff = difflib.unified_diff(
-        session.on_disk.splitlines(),
-        session.text.splitlines(),
-        fromfile=str(session.workflow),
-        tofile="now",
-        lineterm="",
-    )
-    return "\n".join([*(f"* {change}" for change in before.changes_to(after)), *diff])
+    changes = (f"* {change}" for change in before.changes_to(after))
+    return "\n".join([*changes, *diff_lines(session.on_disk, session.text)])
 
 
 def _undo(session: Session, _words: list[str]) -> str:
     if not session.step_back():
-        return "There is nothing to undo in this sitting."
+        return "There is nothing to undo in this session."
     return "The last change is undone. " + (
         "Earlier ones are not applied yet."
         if session.changed

@@ -1,4 +1,4 @@
-"""A conversation's state, and the file that keeps it between two sittings."""
+"""A conversation's state, and the file that keeps it from one session to the next."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Saved(BaseModel):
 
 @dataclass(slots=True)
 class Session:
-    """One conversation. `text` is the workflow as it now stands, `on_disk` as the file has it.
+    """One conversation. `text` is the workflow as it is now, `on_disk` as the file has it.
 
     `undo` holds the texts before each change, the oldest first. Attachments wait for the next
     turn and belong to it alone.
@@ -96,7 +96,7 @@ class Session:
         self.save()
 
     def step_back(self) -> bool:
-        """Undo the last change of this sitting; whether there was one."""
+        """Undo the last change of this session; return whether there was one."""
         if not self.undo:
             return False
         self.text = self.undo.pop()
@@ -106,7 +106,8 @@ class Session:
     def apply(self) -> None:
         """Write the workflow to its file.
 
-        Raises `BadRequest` when somebody else has changed the file meanwhile: theirs would be lost.
+        Raises `BadRequest` when another program has changed the file since it was read: that change
+        would be lost.
         """
         now = read_text(self.workflow) if self.workflow.exists() else ""
         if now != self.on_disk:

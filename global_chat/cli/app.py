@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from global_chat import __version__
 
-from . import replay, trace_tree
+from . import replay
 from .docs import docs_app
 from .options import (
     ChatOptions,
@@ -117,7 +118,7 @@ def check(
 
     Exit code 0: nothing; 1: some problem; 2: a file cannot be read.
     """
-    from .check import run_check  # noqa: PLC0415 (as above)
+    from .workflow_files import run_check  # noqa: PLC0415 (as above)
 
     raise typer.Exit(run_check(files, as_json))
 
@@ -131,13 +132,30 @@ def diff(
 
     Exit code 0: nothing; 1: something; 2: a file cannot be read.
     """
-    from .diff import run_diff  # noqa: PLC0415 (as above)
+    from .workflow_files import run_diff  # noqa: PLC0415 (as above)
 
     raise typer.Exit(run_diff(old, new))
 
 
 app.command(epilog=replay.EPILOG)(replay.replay)
-app.command(epilog=trace_tree.EPILOG)(trace_tree.trace)
+
+
+@app.command(epilog="Example: global-chat trace tmp/trace.jsonl --last")
+def trace(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A trace that --trace wrote, JSON lines.")
+    ],
+    last: Annotated[bool, flag("--last", help="Only the last turn of the file.")] = False,
+) -> None:
+    """Draw the trace of turns as trees.
+
+    Who was asked, how long it took, tokens and cache, and why a turn was rerouted.
+    """
+    from .trace import draw  # noqa: PLC0415 (as above)
+
+    raise typer.Exit(draw(file, last=last))
+
+
 app.add_typer(docs_app, name="docs")
 
 

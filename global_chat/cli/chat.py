@@ -1,4 +1,4 @@
-"""The loop of `global-chat chat`: read a message, take a turn, show it, and again."""
+"""What `chat` does: read a message, take a turn, show it, and so on until the user leaves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ from global_chat.chat.commands import Leave
 from global_chat.chat.commands import run as run_slash
 from global_chat.chat.session import Session
 from global_chat.contract.errors import TurnError
-from global_chat.contract.events import Event
-from global_chat.disk.paths import check_writable
+from global_chat.disk.writing import check_writable
 from global_chat.render.choice import renderer
-from global_chat.render.decisions import decision_line
-from global_chat.render.safe_text import clean
-from global_chat.render.stream import Stream
+from global_chat.render.text import Stream, clean, counted
 from global_chat.render.wording import error_text
 from global_chat.turn.take import take_turn
 
@@ -44,15 +41,25 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
         err.line(error_text(error))
         return error.exit_code
     waiting = " · a change is not applied: /diff" if session.changed else ""
-    turns = f"{len(session.history) // 2} earlier turns"
+    turns = counted(len(session.history) // 2, "earlier turn")
     err.line(f"{session.workflow} · {turns}{waiting}\n{WELCOME}")
     _Loop(session, wired, err, verbose=options.verbose).run(_reader(session))
-    wired.close(answered=False)
+    code = _keep_recording(wired, err)
     if session.changed:
         err.line(
             f"Not applied; kept in {session.file}. The same command goes on from there; then "
             f"/apply writes it to {session.workflow}."
         )
+    return code
+
+
+def _keep_recording(wired: Wired, err: Stream) -> int:
+    """Write the recording, if one is wanted, and return the exit code."""
+    try:
+        wired.keep_recording()
+    except TurnError as error:
+        err.line(error_text(error))
+        return error.exit_code
     return 0
 
 
@@ -84,17 +91,12 @@ class _Loop:
 
     def _turn(self, content: str) -> None:
         drawing = renderer(sys.stdout, sys.stderr, os.environ, stream=True)
+        drawing.verbose = self.verbose
         began = time.perf_counter()
-
-        def emit(event: Event) -> None:
-            if self.verbose and (line := decision_line(event)):
-                drawing.note(line)
-            drawing(event)
-
         with drawing:
             offline = self.wired.services.backend == "offline"
             take = take_offline_turn if offline else take_turn
-            turn = take(self.session.payload(content), self.wired.services, emit)
+            turn = take(self.session.payload(content), self.wired.services, drawing)
             response = asyncio.run(self.wired.using(turn))
         self.session.answered(response)
         drawing.finish([], time.perf_counter() - began)

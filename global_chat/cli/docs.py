@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from global_chat.contract.errors import TurnError
-from global_chat.render.safe_text import clean
-from global_chat.render.stream import Stream
+from global_chat.render.text import Stream, clean
 
 from .options import flag
 

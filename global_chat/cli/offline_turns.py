@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from global_chat.agents.asking import AgentContext
+from global_chat.agents.context import Services
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.events import Emit
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.turn.lifecycle import Caller, Services, run_turn
-from global_chat.turn.tally import Tally
+from global_chat.turn.frame import TraceIdentity, Turn
 
 
 async def take_offline_turn(payload: Any, services: Services, emit: Emit) -> Response:
-    """Answer `payload` by rule. Raises a `TurnError`; `BadRequest` for an agent's own payload."""
+    """The response to `payload`, by rule. Raises a `TurnError`.
+
+    It is a `BadRequest` for an agent's own payload: without a model there is no agent.
+    """
     # The grammar takes time to load, which live and scripted turns need not pay.
     from global_chat.offline.turn import take_turn  # noqa: PLC0415
 
@@ -23,10 +25,7 @@ async def take_offline_turn(payload: Any, services: Services, emit: Emit) -> Res
             "This command addresses one agent, and without a model there is none. Use "
             "`global-chat run` with --backend offline."
         )
-    meta = payload.meta
-    caller = Caller(meta.session_id, meta.user.id, meta.user.persona)
-
-    async def body(context: AgentContext, _: Tally) -> Response:
-        return await take_turn(payload, context.knowledge, context.emit)
-
-    return await run_turn(services, emit, caller, body, payload.warnings)
+    user = payload.meta.user
+    identity = TraceIdentity(payload.meta.session_id, user.id, user.persona)
+    async with Turn(services, emit, identity, payload.warnings) as turn:
+        return turn.end(await take_turn(payload, services.knowledge, turn.emit))

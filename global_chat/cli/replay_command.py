@@ -1,4 +1,4 @@
-"""What `replay` does: read the cases, run them, report; or look at runs of before."""
+"""What `replay` does: read the cases, run them, report; or look at earlier runs."""
 
 from __future__ import annotations
 
@@ -6,121 +6,111 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from global_chat.contract.errors import AuthError, BadRequest, Forbidden, NotFound, TurnError
+import typer
+from rich.console import Console
+from rich.syntax import Syntax
+
+from global_chat.contract.errors import AuthError, BadRequest, TurnError
+from global_chat.disk.reading import read_text
+from global_chat.disk.writing import check_writable, write_atomically, write_together
+from global_chat.model.anthropic import DEFAULT_BASE_URL
+from global_chat.model.prices import Budgeted, Prices, parse_prices
+from global_chat.model.seam import Model
+from global_chat.render.live import console
+from global_chat.render.text import Stream, clean, diff_lines
 from global_chat.render.wording import error_text
-from global_chat.replay.case import Case
-from global_chat.replay.collect import BrokenCases, collect
+from global_chat.replay import report
+from global_chat.replay.cases import Case, collect, matching, read_labelled, shard
 from global_chat.replay.history import History, Run
-from global_chat.replay.labelled import read_labelled
-from global_chat.replay.prices import read_prices
-from global_chat.replay.result import Evidence, Result
-from global_chat.replay.run import Enough, Work, work_of
-from global_chat.replay.scripted_runs import run_scripted
-from global_chat.replay.selection import matching, shard
-from global_chat.replay.terminal import Bar, console
+from global_chat.replay.play import play_script
+from global_chat.replay.result import ACCESS_ERRORS, Result
+from global_chat.replay.run import Paced, StopRun, live, run_all, scripted
+from global_chat.replay.summary import Summary, compare_runs
+from global_chat.replay.update import update_of
 
-from .replay_live import LiveRun, is_live
-from .replay_options import CaseOptions, LiveOptions, ReportOptions, RunOptions
-from .replay_reports import Reports, list_runs, show_two_runs
-from .replay_update import update
-from .wiring import read_settings
+from .options import ModelOptions
+from .replay import ReplayOptions
+from .wiring import read_settings, wire
 
-#: What keeps every case of a live run from being answered.
-HOPELESS = frozenset(kind.type for kind in (AuthError, Forbidden, NotFound))
+Work = Sequence[tuple[Case, int]]
+TakeTurns = Callable[[Work, Callable[[Result], None]], Coroutine[Any, Any, None]]
 
 
-class Replay:
-    """One invocation of `replay`."""
+def run_replay(options: ReplayOptions) -> int:
+    """Do it and return the exit code. Every failure is told; none escapes."""
+    colours = not os.environ.get("NO_COLOR")
+    screen, errors = (console(stream, colours=colours) for stream in (sys.stdout, sys.stderr))
+    try:
+        return _Replay(options, screen, errors).run()
+    except TurnError as error:
+        errors.print(error_text(error), markup=False)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
 
-    def __init__(
-        self, cases: CaseOptions, run: RunOptions, reports: ReportOptions, live: LiveOptions
-    ) -> None:
-        self._cases, self._run, self._reports, self._live = cases, run, reports, live
-        colours = not os.environ.get("NO_COLOR")
-        self._out = console(sys.stdout, colours=colours)
-        self._err = console(sys.stderr, colours=colours)
 
-    def run_command(self) -> int:
-        """Do it and return the exit code. Every failure is told; none escapes."""
-        try:
-            return self._dispatch()
-        except BrokenCases as broken:
-            self._say("\n".join(broken.faults))
-            self._say("Nothing was run. Put this right first.")
-            return BadRequest.exit_code
-        except TurnError as error:
-            self._say(error_text(error))
-            return error.exit_code
-        except KeyboardInterrupt:
-            return 130
+class _Replay:
+    def __init__(self, options: ReplayOptions, screen: Console, errors: Console) -> None:
+        self._options, self._screen, self._errors = options, screen, errors
 
     def _say(self, text: str) -> None:
-        self._err.print(text, markup=False)
+        self._errors.print(clean(text), markup=False)
 
-    def _dispatch(self) -> int:
-        words = [str(path) for path in self._cases.paths or ()]
+    def run(self) -> int:
+        options = self._options
+        words = [str(path) for path in options.paths or ()]
         if words == ["history"] or (words[:1] == ["compare"] and len(words) == 3):
-            with History(self._run.history) as history:
-                if len(words) == 1:
-                    return list_runs(history, self._out)
-                return show_two_runs(history, words[1], words[2], self._out)
+            with History(options.history) as history:
+                return self._look_back(history, words[1:])
         if words[:1] in (["history"], ["compare"]) and not Path(words[0]).exists():
-            raise BadRequest(
-                "It is `replay history`, or `replay compare A B` with two of its runs, such as "
-                "last~1 and last."
-            )
+            usage = "It is `replay history`, or `replay compare A B` with two of its runs"
+            raise BadRequest(f"{usage}, such as last~1 and last.")
+        _check(options)
         cases = self._selected()
-        if self._run.update:
-            return update(cases, self._out, self._err, ask=not self._run.yes)
-        live = LiveRun(self._live) if is_live(self._live) else None
-        reports = Reports(self._reports, self._out)
-        reports.check()
-        with History(self._run.history) as history:
-            return self._replay(history, cases, live, reports)
+        if options.update:
+            return self._update(cases)
+        prices = parse_prices()
+        if options.prices is not None:
+            prices = parse_prices(read_text(options.prices), str(options.prices))
+        take_turns = (_with_model if options.asks_model else _with_scripts)(options, prices)
+        check_writable([path for path in (options.junit, options.html) if path])
+        with History(options.history) as history:
+            return self._replay(history, cases, take_turns)
 
-    def _replay(
-        self, history: History, cases: Sequence[Case], live: LiveRun | None, reports: Reports
-    ) -> int:
-        begin = history.resume if self._run.resume else history.begin
-        run = begin(self._backend, self._selection())
-        work = work_of(cases, self._run.repeat, history.done(run))
-        interrupted = not self._carry_out(history, run, work, live)
-        summary = reports.give(history, run, cases)
-        left = len(work_of(cases, self._run.repeat, history.done(run)))
-        if left:
-            runs = "1 run of a case is" if left == 1 else f"{left} runs of cases are"
-            self._say(f"{runs} left. Go on with --resume.")
-        else:
-            history.end(run)
-        return 130 if interrupted else int(bool(left or summary.failed))
+    def _look_back(self, history: History, names: Sequence[str]) -> int:
+        """List all runs, or compare two; the exit code is 1 when something broke in between."""
+        runs = [history.run(name) for name in names] or history.runs()
+        summed = [(run, Summary(history.results(run))) for run in runs]
+        if not names:
+            report.show_runs(self._screen, summed)
+            return 0
+        found = compare_runs(summed[0][1].results, summed[1][1].results)
+        report.show_comparison(self._screen, summed[0], summed[1], found)
+        return int(any(change.kind == "broken" for change in found))
 
-    def _selected(self) -> tuple[Case, ...]:
+    def _selected(self) -> Sequence[Case]:
         """The cases that the options name, of the kind that the backend can answer."""
-        given = self._cases
-        if not given.paths and not given.routes:
+        options = self._options
+        if not options.paths and not options.routes:
             raise BadRequest("Name folders of cases, or a file of labelled requests with --routes.")
-        cases = list(collect(given.paths)) if given.paths else []
-        settings = read_settings(self._live.config)
-        for file in given.routes or ():
+        cases = list(collect(options.paths or ()))
+        settings = read_settings(options.config)
+        for file in options.routes or ():
             cases += read_labelled(file, settings)
-        chosen = shard(matching(cases, given.filters or ()), given.shard)
+        chosen = shard(matching(cases, options.filters or ()), options.shard or "1/1")
         if not chosen:
             raise BadRequest("No case is left: --filter or --shard leaves them all out.")
-        if is_live(self._live):
-            return self._labelled(chosen)
-        if any(case.script is None for case in chosen):
-            raise BadRequest(
-                "Labelled requests have no script: say who answers them, with --live or "
-                "--backend offline."
-            )
-        return chosen
-
-    def _labelled(self, chosen: Sequence[Case]) -> tuple[Case, ...]:
-        """The cases that a live run can judge."""
-        labelled = tuple(case for case in chosen if case.label is not None)
+        if not options.asks_model:
+            if all(case.script for case in chosen):
+                return chosen
+            who = "say who answers them, with --live or --backend offline"
+            raise BadRequest(f"Labelled requests have no script: {who}.")
+        labelled = [case for case in chosen if case.label]
         if not labelled:
             raise BadRequest("None of these cases has a route label, so none can be run live.")
         if left_out := len(chosen) - len(labelled):
@@ -128,61 +118,178 @@ class Replay:
             self._say(f"{some} left out: without a route label nothing can be judged live.")
         return labelled
 
-    @property
-    def _backend(self) -> str:
-        return str(self._live.backend or "anthropic") if is_live(self._live) else "scripted"
+    def _replay(self, history: History, cases: Sequence[Case], take_turns: TakeTurns) -> int:
+        options = self._options
+        backend = options.backend or "anthropic" if options.asks_model else "scripted"
+        begin = history.resume if options.resume else history.begin
+        run = begin(backend, _selection(options))
 
-    def _selection(self) -> str:
-        """What makes two runs the same one, for --resume, as one would type it."""
-        given = self._cases
-        words = [str(path) for path in given.paths or ()]
-        for name, values in (("--routes", given.routes), ("--filter", given.filters)):
-            words += [word for value in values or () for word in (name, str(value))]
-        if given.shard:
-            words += ["--shard", given.shard]
-        if self._run.repeat > 1:
-            words += ["--repeat", str(self._run.repeat)]
-        if self._live.routes_only or self._live.batches:
-            words.append("--routes-only")
-        if is_live(self._live) and self._live.config:
-            words += ["--config", str(self._live.config)]
-        return shlex.join(words)
+        def left() -> Work:
+            """What is to be done, a whole round of cases before the next repetition."""
+            done = {(r.case, r.number, r.fingerprint) for r in history.results(run) if r.is_final}
+            rounds = ((case, n) for n in range(1, options.repeat + 1) for case in cases)
+            return [(case, n) for case, n in rounds if (case.id, n, case.fingerprint) not in done]
 
-    def _carry_out(
-        self, history: History, run: Run, work: Sequence[Work], live: LiveRun | None
-    ) -> bool:
-        """Run what is left to do. False when it was interrupted."""
-        lost: list[BadRequest] = []
-        with Bar(self._err, len(work)) as bar:
+        interrupted = False
+        try:
+            self._carry_out(history, run, left(), take_turns)
+        except KeyboardInterrupt:
+            interrupted = True
+        summary = self._report(history, run, cases)
+        if count := len(left()):
+            runs = "1 run of a case is" if count == 1 else f"{count} runs of cases are"
+            self._say(f"{runs} left. Go on with --resume.")
+        else:
+            history.end(run)
+        return 130 if interrupted else int(bool(count or summary.failed))
 
-            def tell(result: Result, evidence: Evidence | None) -> None:
+    def _carry_out(self, history: History, run: Run, work: Work, take_turns: TakeTurns) -> None:
+        failed, lost = 0, None
+        with report.progress(self._errors) as bar:
+            task = bar.add_task("", total=len(work), failed="")
+
+            def receive(result: Result) -> None:
+                nonlocal failed, lost
                 try:
-                    history.add(run, result, evidence)
+                    history.add(run, result)
                 except BadRequest as error:
-                    lost.append(error)
-                    raise Enough from error
-                bar.advance(result)
-                if why := self._why_enough(result):
-                    self._say(why)
-                if why is not None:
-                    raise Enough
+                    lost = error
+                    raise StopRun from error
+                failed += result.failed
+                told = f"{failed} failed" if failed else ""
+                bar.update(task, advance=1, description=clean(result.case), failed=told)
+                self._stop_after(result)
 
-            try:
-                if live is not None:
-                    asyncio.run(live.run(work, self._run.jobs, tell))
-                else:
-                    jobs = self._run.jobs or os.cpu_count() or 1
-                    run_scripted(work, read_prices(self._live.prices), jobs, tell)
-            except KeyboardInterrupt:
-                return False
+            asyncio.run(take_turns(work, receive))
         if lost:
-            raise lost[0]
-        return True
+            raise lost
 
-    def _why_enough(self, result: Result) -> str | None:
-        """Why no more cases are run after this one, "" when that needs no word; None goes on."""
-        if not result.scripted and result.error in HOPELESS:
-            return f"{result.error}: every other case would end like this one."
-        if result.status == "stopped":
-            return "\n".join(result.differences)
-        return "" if result.failed and self._run.fail_fast else None
+    def _stop_after(self, result: Result) -> None:
+        """Raise `StopRun` when no more cases are to be run after this one."""
+        if not result.scripted and result.error in ACCESS_ERRORS:
+            self._say(f"{result.error}: every other case would end like this one.")
+        elif result.status == "stopped":
+            self._say("\n".join(result.differences))
+        elif not (result.failed and self._options.fail_fast):
+            return
+        raise StopRun
+
+    def _report(self, history: History, run: Run, cases: Sequence[Case]) -> Summary:
+        """Give every report that is asked for, in the order of the cases."""
+        # In a run that is resumed, results of a case that has changed since do not count.
+        order = {(case.id, case.fingerprint): number for number, case in enumerate(cases)}
+        current = [r for r in history.results(run) if (r.case, r.fingerprint) in order]
+        summary = Summary(sorted(current, key=lambda r: order[r.case, r.fingerprint]))
+        if self._options.as_json:
+            Stream(sys.stdout).json(report.json_report(run, summary))
+        else:
+            report.show_run(self._screen, run, summary)
+        if self._options.junit is not None:
+            write_atomically(self._options.junit, report.junit_report(run, summary))
+        if self._options.html is not None:
+            write_atomically(self._options.html, report.html_report(run, summary))
+        return summary
+
+    def _update(self, cases: Sequence[Case]) -> int:
+        """Show how the case files would change, and change them when that is wanted.
+
+        The exit code is 1 when a difference is left that only a person can settle, or when
+        nothing was written because nobody could be asked.
+        """
+        updates = [u for case in cases if (u := update_of(asyncio.run(play_script(case))))]
+        if not updates:
+            self._screen.print("Every case expects what comes. Nothing to update.")
+            return 0
+        changing = [u for u in updates if u.before != u.after]
+        for one in changing:
+            diff = clean("\n".join((f"--- {one.path}", *diff_lines(one.before, one.after))))
+            self._screen.print(Syntax(diff, "diff", background_color="default", word_wrap=True))
+        for path, difference in ((u.path, text) for u in updates for text in u.left):
+            self._say(f"{path}: {difference}")
+        if changing and not self._options.yes:
+            if not sys.stdin.isatty():
+                self._say("Nothing was written. Look at the differences, then add --yes.")
+                return 1
+            if not typer.confirm(f"Write these {len(changing)} files?"):
+                return 1
+        write_together({one.path: one.after for one in changing})
+        self._screen.print(f"Updated {len(changing)} of {len(cases)} cases.")
+        return int(any(one.left for one in updates))
+
+
+def _check(options: ReplayOptions) -> None:
+    """Raise `BadRequest` for options that contradict each other."""
+    if options.live and options.backend == "scripted":
+        raise BadRequest("--live asks a model; it does not go with --backend scripted.")
+    if options.batches and options.backend == "offline":
+        raise BadRequest("--batches is the provider's; it does not go with --backend offline.")
+    for name in ("routes_only", "batches", "record", "budget"):
+        if getattr(options, name) not in (None, False) and not options.asks_model:
+            raise BadRequest(f"--{name.replace('_', '-')} is for live runs: add --live.")
+
+
+def _selection(options: ReplayOptions) -> str:
+    """What makes two runs the same one, for --resume, as one would type it."""
+    words = [str(path) for path in options.paths or ()]
+    for name, values in (("--routes", options.routes), ("--filter", options.filters)):
+        words += [word for value in values or () for word in (name, str(value))]
+    words += ["--shard", options.shard] if options.shard else []
+    words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
+    words += ["--routes-only"] if options.routes_only or options.batches else []
+    words += ["--config", str(options.config)] if options.asks_model and options.config else []
+    return shlex.join(words)
+
+
+def _with_scripts(options: ReplayOptions, prices: Prices) -> TakeTurns:
+    play = scripted(prices)
+    return lambda work, receive: run_all(work, play, options.jobs or 1, receive)
+
+
+def _with_model(options: ReplayOptions, prices: Prices) -> TakeTurns:
+    """Turns with a model, within the budget and at a common pace.
+
+    Asks nobody yet. Raises a `TurnError` for options that cannot work.
+    """
+    key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_AUTH_TOKEN")
+    given = ModelOptions(backend=options.backend or "anthropic", base_url=options.base_url)
+    wired = wire(replace(given, timeout=options.timeout, config=options.config), None)
+    if options.backend != "offline" and not key:
+        local = "a local server behind --base-url takes any value"
+        raise AuthError(f"There is no API key. Set ANTHROPIC_API_KEY; {local}.")
+    if options.budget is not None:
+        settings = wired.services.settings
+        agents = (settings.router, settings.workflow_agent, settings.job_code_agent)
+        for agent in (*agents, settings.planner):
+            prices.of(agent.model)
+
+    async def take(work: Work, receive: Callable[[Result], None]) -> None:
+        model: Model = Paced(wired.services.model)
+        connections: list[Any] = [wired.live] if wired.live else []
+        jobs, factor = options.jobs or 4, 1.0
+        if options.batches:
+            # The SDK takes over a second to import, and only this needs it here.
+            from global_chat.model.batched import BatchedModel  # noqa: PLC0415
+
+            url = options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
+            model = BatchedModel(api_key=key or "", base_url=url, poll_seconds=options.poll_seconds)
+            connections.append(model)
+            # Calls of one batch wait for each other, so all turns have to be under way.
+            jobs, factor = max(len(work), 1), prices.batch_factor
+        if options.budget is not None:
+            model = Budgeted(model, options.budget, prices, factor=factor)
+        play = live(
+            replace(wired.services, model=model),
+            prices,
+            # Without a model there is a router and nobody behind it.
+            routes_only=options.routes_only or options.batches or options.backend == "offline",
+            batch=options.batches,
+            record=options.record,
+            secrets=[key] if key else [],
+        )
+        try:
+            await run_all(work, play, jobs, receive)
+        finally:
+            for connection in connections:
+                await connection.aclose()
+
+    return take

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from global_chat.contract.errors import BadRequest
-from global_chat.contract.faults import dotted, in_words
+from global_chat.agents.context import Services
+from global_chat.contract.errors import BadRequest, dotted, in_words
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
 from global_chat.disk.reading import read_text
@@ -26,7 +26,6 @@ from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model
-from global_chat.turn.lifecycle import Services
 
 from .options import ModelOptions
 
@@ -51,16 +50,18 @@ class Wired:
             if self.live is not None:
                 await self.live.aclose()
 
-    def close(self, *, answered: bool) -> None:
-        """Write the recording; complain about turns of a script that nobody used.
+    def check_script(self) -> None:
+        """Raise `ScriptMismatch` for turns of a script that nobody used.
 
-        Raises `ScriptMismatch` for those, but only after a turn that was answered: one that failed
-        leaves turns over for that reason.
+        Only for a turn that was answered: one that failed leaves turns over for that reason.
         """
+        if self.script is not None:
+            self.script.assert_all_used()
+
+    def keep_recording(self) -> None:
+        """Write what was recorded. Raises `InternalError` when that is not possible."""
         if self.recording is not None and self.record is not None:
             write_atomically(self.record, self.recording.as_yaml())
-        if self.script is not None and answered:
-            self.script.assert_all_used()
 
 
 def read_settings(path: Path | None) -> Settings:
@@ -81,10 +82,11 @@ def read_settings(path: Path | None) -> Settings:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        setting = dotted(first["loc"], "settings")
-        kind = first["type"]
-        fault = "should be a table" if kind == "model_type" else in_words(kind, first["msg"])
-        raise BadRequest(f"{path}: the setting {setting!r} {fault}.") from None
+        fault = {
+            "extra_forbidden": "is not a known key of the settings",
+            "model_type": "must be a table",
+        }.get(first["type"]) or in_words(first["type"], first["msg"]).replace("should", "must", 1)
+        raise BadRequest(f"{path}: `{dotted(first['loc'], 'settings')}` {fault}.") from None
 
 
 def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:

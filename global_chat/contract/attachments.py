@@ -28,16 +28,15 @@ from .errors import AttachmentTooLarge
 # Logs and JSON run at two characters a token at worst: 125,000 x 2.
 MAX_CHARACTERS = 250_000
 
-#: Which block of a prompt each attachment type belongs to. A new type is one line here.
+#: The block of a prompt that each attachment type is rendered in. A new type is one line here: it
+#: reaches every agent. Blocks are rendered in the order in which they are first named.
 FIELD_OF_TYPE: dict[str, str] = {
-    "log": "run_logs",
     "input_dataclip": "input",
     "run_input": "input",
     "output_dataclip": "output",
     "run_output": "output",
+    "log": "run_logs",
 }
-
-FIELDS: tuple[str, ...] = ("input", "output", "run_logs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +84,21 @@ def select(attachments: Iterable[Attachment], types: Sequence[str]) -> tuple[Att
 
 
 def fields(attachments: Iterable[Attachment]) -> dict[str, str]:
-    """Attachments by prompt field. Two that share a field are both kept, each under its type."""
-    grouped: dict[str, list[Attachment]] = {}
+    """Attachments by prompt field, in the mapping's order.
+
+    Two that share a field are both kept, each labelled with its type.
+    """
+    grouped: dict[str, list[Attachment]] = {field: [] for field in FIELD_OF_TYPE.values()}
     for attachment in attachments:
         field = FIELD_OF_TYPE.get(attachment.type)
         if field is not None:
-            grouped.setdefault(field, []).append(attachment)
-    return {
-        field: group[0].content if len(group) == 1 else _labelled(group)
-        for field, group in grouped.items()
-    }
+            grouped[field].append(attachment)
+    return {field: _joined(group) for field, group in grouped.items() if group}
 
 
-def _labelled(group: list[Attachment]) -> str:
+def _joined(group: list[Attachment]) -> str:
+    if len(group) == 1:
+        return group[0].content
     return "\n\n".join(f"[{a.type}]\n{a.content}" for a in group)
 
 
@@ -121,12 +122,10 @@ def block(tag: str, text: str) -> str:
 
 
 def render(attachments: Sequence[Attachment]) -> str:
-    """All attachments as prompt blocks, in the fixed order of `FIELDS`; unknown types last."""
-    by_field = fields(attachments)
-    blocks = [block(name, by_field[name]) for name in FIELDS if name in by_field]
+    """All attachments as prompt blocks, in the mapping's order; types without a field last."""
+    blocks = [block(name, text) for name, text in fields(attachments).items()]
     for type_ in without_field(attachments):
-        texts = [a for a in attachments if a.type == type_]
-        body = texts[0].content if len(texts) == 1 else _labelled(texts)
+        body = _joined([a for a in attachments if a.type == type_])
         blocks.append(block("attachment", f"[{type_}]\n{body}"))
     return "\n\n".join(blocks)
 

@@ -23,17 +23,19 @@
     │   ├── InvalidOutput          502 INVALID_OUTPUT
     │   └── Refused                502 REFUSED
     ├── ScriptMismatch      whoever wrote the script exit 1   409 SCRIPT_MISMATCH
-    └── InternalError       ours                     exit 1   500 INTERNAL
+    └── InternalError       a bug in this program    exit 1   500 INTERNAL
 
 Codes, type names and exit codes are a promise to scripts; README.md lists the exit codes.
+Below the tree stand the words for Pydantic's findings in data that a user wrote.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar
 
-from .usage import Usage
+from .names import Usage
 
 
 class TurnError(Exception):
@@ -174,4 +176,43 @@ class ScriptMismatch(TurnError):
 
 
 class InternalError(TurnError):
-    pass
+    @classmethod
+    def from_bug(cls, error: Exception) -> InternalError:
+        """The error that a user is told of when a bug in this program raised `error`."""
+        return cls(
+            f"Something went wrong inside global-chat ({type(error).__name__}). Nothing was lost: "
+            "your workflow file is as it was. Run again with -v and report what it prints."
+        )
+
+
+#: Pydantic's path to a value: keys, positions in lists, and the branches of unions that it tried.
+Location = tuple[int | str, ...]
+
+#: The branches by name; those of generic types, such as `list[any]`, are known by their bracket.
+_BRANCHES = {"str", "bool", "list", "dict", "constrained-int"}
+
+_WORDS = {
+    "extra_forbidden": "is not known",
+    "missing": "is missing",
+    "model_type": "should be a valid dictionary",
+}
+
+
+def dotted(location: Location, root: str) -> str:
+    """`('history', 0, 'role')` as `history[0].role`; `root` names the value itself."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part not in _BRANCHES and "[" not in part:
+            path += f".{part}" if path else part
+    return path or root
+
+
+def in_words(kind: str, message: str) -> str:
+    """What is wrong with a value, to follow its name: `is missing`, `should be a valid list`.
+
+    `kind` and `message` are `type` and `msg` of one of Pydantic's errors.
+    """
+    own = message.removeprefix("Value error, ")
+    return _WORDS.get(kind) or re.sub(r"^\w+ should", "should", own)

@@ -1,9 +1,10 @@
 """What happens in a turn, as values. One stream a turn: it starts once and ends once.
 
 Agents emit these and know nothing of terminals, files or collectors; whoever listens draws,
-counts or stores them. Text that might still be withdrawn is never emitted, with one exception:
-when a connection breaks after text was shown, `TextRestarted` says that the same text block
-begins again.
+counts or stores them. Every event carries its `parent`: the id of the planner's tool call under
+which it happens, None when it belongs to the turn itself. Text that might still be withdrawn is
+never emitted, with one exception: when a connection breaks after text was shown, `TextRestarted`
+says that the same text block begins again.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .errors import TurnError
-from .names import AgentName, Destination, RouteReason, SubagentName
+from .names import AgentName, Destination, RouteReason, SubagentName, Usage
 from .response import Response
-from .usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class TurnStarted:
+class _Event:
+    parent: str | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(_Event):
     """The first event of a turn."""
 
     turn_id: str
@@ -29,14 +34,14 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(_Event):
     """What is happening now, in words for the user ("Editing the code of Fetch visits")."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class AgentInvoked:
+class AgentInvoked(_Event):
     """An agent starts work. `step` is the display name of the step it works on, if any."""
 
     agent: AgentName
@@ -44,7 +49,7 @@ class AgentInvoked:
 
 
 @dataclass(frozen=True, slots=True)
-class RouteDecided:
+class RouteDecided(_Event):
     """The router's decision, and where the turn is really sent."""
 
     destination: Destination
@@ -56,7 +61,7 @@ class RouteDecided:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCallStarted:
+class ModelCallStarted(_Event):
     """A request leaves. `call` is unique in the turn."""
 
     call: int
@@ -65,7 +70,7 @@ class ModelCallStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCallEnded:
+class ModelCallEnded(_Event):
     """A request ended, well or not. Times are in milliseconds; usage counts a failed one too."""
 
     call: int
@@ -80,7 +85,7 @@ class ModelCallEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(_Event):
     """A model asked for a tool. `id` is the tool use's own."""
 
     id: str
@@ -91,7 +96,7 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolEnded:
+class ToolEnded(_Event):
     """The tool's result is known. `reason` says why it failed, when it did."""
 
     id: str
@@ -103,7 +108,7 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
+class HandedOver(_Event):
     """A subagent gave the request back; the user sees nothing of the attempt."""
 
     agent: SubagentName
@@ -113,7 +118,7 @@ class HandedOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Stitched:
+class Stitched(_Event):
     """New code was written into one step's body. Counts are lines."""
 
     step: str
@@ -122,40 +127,40 @@ class Stitched:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowChanged:
+class WorkflowChanged(_Event):
     """The whole document after one more piece of work, to be kept should the turn go no further."""
 
     workflow_yaml: str
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(_Event):
     """Something the user should know that does not stop the turn."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(_Event):
     """Something for the trace alone, such as documentation that could not be fetched."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(_Event):
     """A piece of visible answer text, in order."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class TextEnded:
+class TextEnded(_Event):
     """The current block of visible text is complete; a later delta opens a new block."""
 
 
 @dataclass(frozen=True, slots=True)
-class TextRestarted:
+class TextRestarted(_Event):
     """The current block broke off and begins again from its first character."""
 
 
@@ -170,7 +175,7 @@ class StepDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(_Event):
     """What the turn changed. `summary` is one line a change, in workflow terms, and never empty.
 
     `workflow_yaml` is the document as it now stands; None when a step's code came without one.
@@ -182,14 +187,14 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(_Event):
     """The last event of a turn that was answered."""
 
     response: Response
 
 
 @dataclass(frozen=True, slots=True)
-class TurnFailed:
+class TurnFailed(_Event):
     """The last event of a turn that was not."""
 
     error: TurnError

@@ -17,10 +17,9 @@ from pydantic import (
 )
 
 from .attachments import Attachment, as_text
-from .characters import whole_value
-from .errors import BadRequest
-from .faults import Location, dotted, in_words
+from .errors import BadRequest, Location, dotted, in_words
 from .response import HistoryEntry
+from .texts import replace_lone_surrogates_in
 
 
 def _history_text(content: Any) -> Any:
@@ -42,7 +41,7 @@ class _Input(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _clean(cls, data: Any) -> Any:
-        data = whole_value(data)
+        data = replace_lone_surrogates_in(data)
         if not isinstance(data, dict):
             return data
         return {key: value for key, value in data.items() if value is not None}
@@ -101,10 +100,15 @@ class _Conversation(_Input):
 
     @property
     def turns(self) -> tuple[HistoryEntry, ...]:
-        """The history without blank turns, which no provider accepts."""
+        """The history as every agent reads it: without blank turns, which no provider accepts."""
         return tuple(
             HistoryEntry(role=t.role, content=t.content) for t in self.history if t.content.strip()
         )
+
+    def history_with(self, answer: str) -> list[HistoryEntry]:
+        """The history plus this exchange, the user's turn exactly as typed."""
+        asked = HistoryEntry(role="user", content=self.content)
+        return [*self.turns, asked, HistoryEntry(role="assistant", content=answer)]
 
 
 class Payload(_Conversation):

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .names import AgentName
-from .usage import Usage
+from .names import AgentName, Usage
 
 
 class _Part(BaseModel):
@@ -35,7 +34,7 @@ class ResponseMeta(_Part):
     `changes` is one line a change, `[]` when nothing changed. `warnings` are those of the events.
     """
 
-    agents: list[AgentName]
+    agents: list[AgentName] = []
     changes: list[str] = []
     warnings: list[str] = []
     router_confidence: int | None = Field(default=None, ge=1, le=5)
@@ -53,7 +52,7 @@ class Response(_Part):
     attachments: list[Artifact] = []
     history: list[HistoryEntry]
     usage: Usage = Usage()
-    meta: ResponseMeta
+    meta: ResponseMeta = Field(default_factory=ResponseMeta)
 
     def as_json(self) -> str:
         """Strict JSON, two-space indent, characters as they are, absent meta keys left out."""

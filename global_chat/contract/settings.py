@@ -23,15 +23,18 @@ class AgentSettings(_Settings):
 class RouterSettings(AgentSettings):
     """The router's model; with `backend` offline the embedded one decides in front of live agents.
 
-    `threshold` is the chance of being right, 0 to 1, under which the live model is asked after all.
+    A direct route with a confidence below `least_confidence` goes to the planner instead, which can
+    look before it acts. `threshold` is the chance of being right, 0 to 1, below which the embedded
+    router asks the live model after all.
     """
 
+    least_confidence: int = Field(default=3, ge=1, le=5)
     backend: Literal["anthropic", "offline"] = "anthropic"
     threshold: float = Field(default=0.8, ge=0, le=1)
 
 
 class RetrySettings(_Settings):
-    """How often a failed model call is tried again, and how long it is waited for, in seconds."""
+    """How often a failed model call is tried, and how long the pauses between are, in seconds."""
 
     attempts: int = Field(default=3, ge=1)
     first_wait: float = Field(default=0.5, ge=0)
@@ -45,7 +48,7 @@ class PlannerSettings(_Settings):
 
 
 class Settings(_Settings):
-    """Everything. Models: a small one routes, a middle one edits, a large one plans."""
+    """All settings. A small model routes, a middle one edits, a large one plans."""
 
     router: RouterSettings = RouterSettings(model="claude-haiku-5-5", max_tokens=256)
     workflow_agent: AgentSettings = AgentSettings(model="claude-sonnet-5-5", max_tokens=32_000)

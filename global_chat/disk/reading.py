@@ -9,11 +9,10 @@ from __future__ import annotations
 import codecs
 import json
 import sys
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest
-
-from .literal_number import number_of
 
 #: Larger files are refused before they are read in full: 50 MB is far beyond what a turn can use.
 MAX_BYTES = 50_000_000
@@ -27,8 +26,8 @@ def read_object(source: str | Path) -> object:
 
     JSON is decided by the first character, `{` or `[`; anything else, and any such text in a
     `.yaml` or `.yml` file that is not JSON, is YAML of the same shape. UTF-8, with or without
-    a byte order mark. Numbers keep their digits (`literal_number`), lone halves of a surrogate
-    pair in JSON escapes are kept for the payload to replace.
+    a byte order mark. Numbers keep their digits (`number_of`); lone surrogates in JSON escapes
+    are kept for the payload to replace.
 
     Raises `BadRequest` when the source is missing, a folder, unreadable, empty, over `MAX_BYTES`,
     not UTF-8 or malformed (with line and column), when a key occurs twice, and when it nests
@@ -136,7 +135,7 @@ def _yaml(name: str, text: str) -> object:
     from . import yaml_shape  # noqa: PLC0415
 
     try:
-        return yaml_shape.parse(text, MAX_DEPTH)
+        return yaml_shape.parse(text, MAX_DEPTH, number_of)
     except yaml_shape.Malformed as error:
         raise _malformed(name, "JSON or YAML", error.problem, error.line, error.column) from None
 
@@ -147,3 +146,34 @@ def _malformed(name: str, kind: str, problem: str, line: int, column: int) -> Ba
         f"{name} cannot be read as {kind}: {problem} at line {line}, column {column}.",
         details={"line": line, "column": column},
     )
+
+
+class LiteralNumber(Decimal):
+    """A number whose text is the one it was read from (`1.10`, `1e5`, `-0`, `NaN`).
+
+    So evidence keeps its digits on the way to a model. What has no decimal value, such as YAML's
+    `.inf` or an exponent without bounds, compares as NaN; its text is still its own. These never
+    reach JSON that the program writes.
+    """
+
+    literal: str
+
+    def __new__(cls, literal: str) -> LiteralNumber:
+        try:
+            number = super().__new__(cls, literal)
+        except InvalidOperation:
+            number = super().__new__(cls, "NaN")
+        number.literal = literal
+        return number
+
+    def __str__(self) -> str:
+        return self.literal
+
+
+def number_of(literal: str) -> int | LiteralNumber:
+    """An `int` where that loses nothing of the text, else a `LiteralNumber`."""
+    try:
+        value = int(literal)
+    except ValueError:
+        return LiteralNumber(literal)
+    return value if str(value) == literal else LiteralNumber(literal)

@@ -1,8 +1,9 @@
-"""Writes results so that a reader finds the old file or the new one, never half of either.
+"""Where the results of a turn go, and how they are written: all of one run, or none of it.
 
-Each text goes to a temporary file beside its target; when all of them are on the disk they take
-their targets' names. An interrupt in between waits until that is done, so that a response and its
-workflow always belong to the same run.
+Whether a path can be written is found out before any model call. Each text then goes to a
+temporary file beside its target; when all of them are on the disk they take their targets' names.
+An interrupt in between waits until that is done, so that a reader finds the old files or the new
+ones, never half of either, and a response and its workflow always belong to the same run.
 """
 
 from __future__ import annotations
@@ -12,15 +13,123 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from pathlib import Path
 from types import FrameType
 
-from global_chat.contract.characters import whole
-from global_chat.contract.errors import InternalError
+from global_chat.contract.errors import BadRequest, InternalError
+from global_chat.contract.texts import replace_lone_surrogates
 
 _SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPaths:
+    """The response JSON, the updated workflow, and what was finished when a turn failed."""
+
+    response: Path
+    workflow: Path
+    partial: Path
+
+
+def result_paths(
+    source: str | Path | None,
+    *,
+    output: Path | None = None,
+    workflow_out: Path | None = None,
+    output_dir: Path | None = None,
+) -> ResultPaths:
+    """The result files of a turn whose payload is `source` (a path, `-`, or None). Touches no disk.
+
+    `tmp/payload.json` gives `tmp/payload.response.json` and `tmp/payload.workflow.yaml`; without a
+    payload file, `global-chat.…` in the current folder. `output_dir` replaces the folder; `output`
+    and `workflow_out` replace one path each. The partial workflow stands beside the workflow.
+    """
+    file = None if source is None or str(source) == "-" else Path(source)
+    if file is None or file.parts[:2] == ("/", "dev"):
+        folder, stem = Path(), "global-chat"
+    else:
+        folder, stem = file.parent, file.stem
+    folder = output_dir or folder
+    workflow = workflow_out or folder / f"{stem}.workflow.yaml"
+    kept = workflow.stem.removesuffix(".workflow")
+    return ResultPaths(
+        response=output or folder / f"{stem}.response.json",
+        workflow=workflow,
+        partial=workflow.with_name(f"{kept}.workflow.partial.yaml"),
+    )
+
+
+def check_writable(
+    outputs: Sequence[Path], *, inputs: Sequence[Path] = (), create: Path | None = None
+) -> None:
+    """Make sure that every output can be written, so that a wrong path costs no model call.
+
+    `create` is the one folder that is made when it is missing (`--output-dir`). `inputs` are files
+    that no result may replace: the payload, attachments, a workflow that is not to be updated.
+
+    Raises `BadRequest` when a folder is missing or cannot be written to, when an output is a
+    folder or write-protected, when two outputs are one file, and when an output is an input.
+    """
+    if create is not None:
+        try:
+            create.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise BadRequest(f"The folder {create} cannot be made: {_reason(error)}.") from None
+    for path in outputs:
+        _check_target(path)
+    for first, second in combinations(outputs, 2):
+        if _same_file(first, second):
+            raise BadRequest(f"Two results would go to the same file, {second}; name two files.")
+    for path, given in product(outputs, inputs):
+        if _same_file(path, given):
+            raise BadRequest(f"The result would replace the input {given}; name another file.")
+
+
+def _check_target(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path} cannot be written: {_reason(error)}.") from None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise BadRequest(f"{path} is a folder; name a file in it.")
+    if mode is not None and not os.access(path, os.W_OK):
+        raise BadRequest(f"{path} is write-protected; name another file.")
+    if mode is None or stat.S_ISREG(mode):
+        _check_folder(path)
+
+
+def _check_folder(path: Path) -> None:
+    """Only making a file shows that it can be done: permissions are not the whole story."""
+    temporary = temporary_beside(Path(os.path.realpath(path)))
+    folder = temporary.parent
+    if not folder.is_dir():
+        raise BadRequest(
+            f"{path} cannot be written: the folder {folder} does not exist; check the path, "
+            "or make the folder."
+        )
+    try:
+        temporary.touch(exist_ok=False)
+        temporary.unlink()
+    except OSError as error:
+        raise BadRequest(
+            f"{path} cannot be written: no file can be made in {folder} ({_reason(error)})."
+        ) from None
+
+
+def _same_file(a: Path, b: Path) -> bool:
+    if a.exists() and b.exists():
+        return a.is_file() and a.samefile(b)
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -32,28 +141,34 @@ def write_together(files: Mapping[Path, str]) -> None:
     """Write several files that belong to one run: all of them or, when one has no room, none.
 
     Text becomes UTF-8 as it is, line ends included; half of a surrogate pair becomes U+FFFD. A
-    file that exists keeps its permissions, a link stays a link. A target that is no file, such as
-    `/dev/stdout`, is written straight through. No temporary file stays behind. SIGINT, SIGTERM
-    and SIGHUP are held back for the moment that this takes; a second one is not.
+    file that exists keeps its permissions, a link stays a link. A device such as `/dev/stdout` is
+    written straight through. No temporary file stays behind. SIGINT, SIGTERM and SIGHUP are held
+    back for the moment that this takes; a second one is not.
 
     Raises `InternalError` with the reason when a file cannot be written.
     """
-    staged = {path: _Staged.of(path) for path in files}
+    data = {path: replace_lone_surrogates(text).encode() for path, text in files.items()}
+    through = {path for path in files if path.exists() and not path.is_file()}
+    targets = {path: Path(os.path.realpath(path)) for path in files if path not in through}
+    temporary = {path: temporary_beside(target) for path, target in targets.items()}
     path = Path()
     with _signals_held_back():
         try:
-            for path, text in files.items():
-                staged[path].fill(whole(text).encode())
+            for path, target in targets.items():
+                _stage(data[path], temporary[path], target)
             for path in files:
-                staged[path].take_place()
+                if path in through:
+                    path.write_bytes(data[path])
+                else:
+                    temporary[path].replace(targets[path])
         except OSError as error:
             raise InternalError(
-                f"The result could not be written to {path}: {error.strerror or error}. "
-                "Free the disk or name another file, and try again."
+                f"{path} could not be written: {_reason(error)}. Free the disk or name another "
+                "file, and try again."
             ) from error
         finally:
-            for one in staged.values():
-                one.clear()
+            for file in temporary.values():
+                file.unlink(missing_ok=True)
 
 
 def temporary_beside(target: Path) -> Path:
@@ -61,47 +176,18 @@ def temporary_beside(target: Path) -> Path:
     return target.with_name(f".global-chat-{secrets.token_hex(8)}.tmp")
 
 
-@dataclass(slots=True)
-class _Staged:
-    """A text on its way to `path`, in a temporary file beside the file that `path` leads to."""
-
-    path: Path
-    target: Path
-    temporary: Path
-    through: bytes | None = None
-    """What to write straight to a target that is no file."""
-
-    @classmethod
-    def of(cls, path: Path) -> _Staged:
-        target = Path(os.path.realpath(path))
-        return cls(path, target, temporary_beside(target))
-
-    def fill(self, data: bytes) -> None:
-        if self.path.exists() and not self.path.is_file():
-            self.through = data
-            return
-        with self.temporary.open("xb") as file:
-            if self.target.exists():
-                self._keep_owner_and_permissions()
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _keep_owner_and_permissions(self) -> None:
-        before = self.target.stat()
-        # Only root can give files away, and not every system has owners.
-        with contextlib.suppress(OSError, AttributeError):
-            os.chown(self.temporary, before.st_uid, before.st_gid)
-        shutil.copymode(self.target, self.temporary)
-
-    def take_place(self) -> None:
-        if self.through is None:
-            self.temporary.replace(self.target)
-        else:
-            self.path.write_bytes(self.through)
-
-    def clear(self) -> None:
-        self.temporary.unlink(missing_ok=True)
+def _stage(data: bytes, temporary: Path, target: Path) -> None:
+    """Have `data` on the disk, with the owner and the permissions of the file it will replace."""
+    with temporary.open("xb") as file:
+        if target.exists():
+            before = target.stat()
+            # Only root can give files away, and not every system has owners.
+            with contextlib.suppress(OSError, AttributeError):
+                os.chown(temporary, before.st_uid, before.st_gid)
+            shutil.copymode(target, temporary)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -5,14 +5,13 @@ Only the graph of nodes is taken from the YAML library, never an object that a t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
-
-from .literal_number import number_of
 
 #: Above this many characters the YAML library needs a minute or more; JSON has no such trouble.
 MAX_CHARACTERS = 2_000_000
@@ -36,19 +35,19 @@ class Malformed(Exception):
         self.problem, self.line, self.column = problem, line, column
 
 
-def parse(text: str, max_depth: int) -> object:
+def parse(text: str, max_depth: int, number: Callable[[str], object]) -> object:
     """The value of a YAML 1.2 document; None when it holds only comments.
 
-    Numbers keep their digits (`literal_number`). Raises `Malformed`, also for a tag, a key that is
-    not text, a key that occurs twice, more than `max_depth` levels (an alias inside its own anchor
-    has no end of them), and aliases that expand beyond `MAX_EXPANDED`.
+    `number` makes a value of a number's text. Raises `Malformed`, also for a tag, a key that is not
+    text, a key that occurs twice, more than `max_depth` levels (an alias inside its own anchor has
+    no end of them), and aliases that expand beyond `MAX_EXPANDED`.
     """
     if len(text) > MAX_CHARACTERS:
         raise Malformed(
             f"YAML over {MAX_CHARACTERS:,} characters is not read; send it as JSON", 1, 1
         )
     root = _compose(text)
-    return None if root is None else _Reading(max_depth).value(root, 1)
+    return None if root is None else _Walk(max_depth, number).value(root, 1)
 
 
 def _compose(text: str) -> Node | None:
@@ -75,10 +74,11 @@ def _compose(text: str) -> Node | None:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Walk:
     """One walk over the graph; every visit of an aliased node counts."""
 
     max_depth: int
+    number: Callable[[str], object]
     spent: int = 0
 
     def value(self, node: Node, depth: int) -> object:
@@ -92,7 +92,7 @@ class _Reading:
             return [self.value(item, depth + 1) for item in node.value]
         if isinstance(node, ScalarNode):
             self._spend(node, len(node.value))
-            return _scalar(node, tag)
+            return self._scalar(node, tag)
         raise _at(node, f"the tag {node.tag} is not supported")
 
     def _mapping(self, node: MappingNode, depth: int) -> dict[str, object]:
@@ -105,23 +105,22 @@ class _Reading:
             found[key.value] = self.value(item, depth + 1)
         return found
 
+    def _scalar(self, node: ScalarNode, tag: str) -> object:
+        text: str = node.value
+        if tag in _TEXT:
+            return text
+        if tag in {"int", "float"}:
+            return self.number(text)
+        if tag == "bool":
+            return text.lower() in {"true", "yes", "on", "y"}
+        if tag == "null":
+            return None
+        raise _at(node, f"the tag {node.tag} is not supported")
+
     def _spend(self, node: Node, cost: int) -> None:
         self.spent += cost
         if self.spent > MAX_EXPANDED:
             raise _at(node, "the aliases of the document expand to too much text")
-
-
-def _scalar(node: ScalarNode, tag: str) -> object:
-    text: str = node.value
-    if tag in _TEXT:
-        return text
-    if tag in {"int", "float"}:
-        return number_of(text)
-    if tag == "bool":
-        return text.lower() in {"true", "yes", "on", "y"}
-    if tag == "null":
-        return None
-    raise _at(node, f"the tag {node.tag} is not supported")
 
 
 def _at(node: Node, problem: str) -> Malformed:

@@ -1,1 +1,1 @@
-"""The seam to a language model, and what stands behind it: anthropic, scripted, recording."""
+"""The seam to a language model, and what implements it: anthropic, batched, scripted, recording."""

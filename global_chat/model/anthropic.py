@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from global_chat.contract.errors import AuthError, BadRequest, TurnError
 
-from .anthropic_stream import ReplyBuilder
+from .anthropic_messages import ReplyBuilder
 from .seam import ModelEvent, ModelRequest
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class AnthropicModel:
     the first byte and any silence. Of the environment only what the SDK itself reads has an
     effect (proxies, extra headers), and it never replaces what is given here.
 
-    Raises `BadRequest` for a base URL that is no web address.
+    Raises `BadRequest` for a base URL that is not a web address.
     """
 
     def __init__(
@@ -114,6 +114,6 @@ def _check_key(key: str) -> None:
         )
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise AuthError(
-            "The API key holds a character that no key has, perhaps a blank or a quotation mark "
-            "from copying. Copy it again into 'api_key' or ANTHROPIC_API_KEY."
+            "The API key holds a character that a key cannot have, perhaps a blank or a quotation "
+            "mark from copying. Copy it again into 'api_key' or ANTHROPIC_API_KEY."
         )

@@ -17,11 +17,11 @@ from typing import Any
 import anthropic
 
 from global_chat.contract.errors import ProviderError
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 
-from .anthropic_errors import Call, turn_error
-from .anthropic_request import wire_body
-from .failures import Said, failure
+from .anthropic_connection import Call, turn_error
+from .anthropic_messages import wire_body
+from .failures import Refusal, failure
 from .seam import ModelEvent, ModelRequest, Reply
 
 #: The API takes a hundred thousand requests in a batch; smaller batches end sooner.
@@ -60,7 +60,7 @@ class BatchedModel:
         )
 
     async def aclose(self) -> None:
-        """Give up what is under way, batches at the provider included, and close connections."""
+        """Cancel what is under way, batches at the provider included, and close connections."""
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
@@ -123,7 +123,7 @@ def _params(request: ModelRequest) -> dict[str, Any]:
 
 
 def _answer(call: _Waiting, result: Any) -> None:
-    """Hand a result to whoever waits for it."""
+    """Set the result of one call: a reply or an error."""
     if call.reply.done():
         return
     if result.type == "succeeded":
@@ -138,8 +138,8 @@ def _answer(call: _Waiting, result: Any) -> None:
         )
     elif result.type == "errored":
         error = result.error.error
-        said = Said(call.request.model, type=error.type, message=error.message)
-        call.reply.set_exception(failure(said))
+        refusal = Refusal(call.request.model, type=error.type, message=error.message)
+        call.reply.set_exception(failure(refusal))
     else:
         why = f"The batch was {result.type} before this call was answered. Run it again."
         call.reply.set_exception(ProviderError(why))

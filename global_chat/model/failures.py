@@ -1,4 +1,4 @@
-"""What a provider said went wrong, as an error of our tree. One table for every route.
+"""A provider's refusal as a `TurnError`. One table for every route.
 
 The error type that the provider names says more than the status: an `overloaded_error` is an
 overload whether it came as 529, as 500 or in the middle of a stream that a 200 had opened. The
@@ -58,7 +58,7 @@ _UNPAID = re.compile(r"credit balance|billing|payment required|spend limit", re.
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Refusal:
     """A provider's refusal, in its own words.
 
     `status` is the HTTP status, None for an error inside a stream. `type` is the provider's error
@@ -76,98 +76,99 @@ class Said:
 
     @property
     def quoted(self) -> str:
-        """The provider's words as a sentence of ours, or nothing."""
+        """A sentence that quotes the provider's message, or nothing."""
         return f' The server said: "{self.message}"' if self.message else ""
 
 
-def failure(said: Said) -> TurnError:
-    """The error of our tree for what the provider said, with a sentence that says what to do."""
-    kind = _kind(said)
-    message = _SENTENCES[kind](said)
-    details: dict[str, Any] = {"status": said.status, "request_id": said.request_id}
+def failure(refusal: Refusal) -> TurnError:
+    """The `TurnError` for a refusal, with a sentence that says what to do."""
+    kind = _kind(refusal)
+    message = _SENTENCES[kind](refusal)
+    details: dict[str, Any] = {"status": refusal.status, "request_id": refusal.request_id}
     details = {key: value for key, value in details.items() if value is not None}
     if issubclass(kind, ServiceError):
-        retryable = said.retry is not False and not _UNPAID.search(said.message)
-        return kind(message, retryable=retryable, retry_after=said.retry_after, details=details)
+        retryable = refusal.retry is not False and not _UNPAID.search(refusal.message)
+        return kind(message, retryable=retryable, retry_after=refusal.retry_after, details=details)
     return kind(message, details=details)
 
 
-def _kind(said: Said) -> type[TurnError]:
-    if said.type in _BY_TYPE:
-        return _BY_TYPE[said.type]
-    status = said.status
+def _kind(refusal: Refusal) -> type[TurnError]:
+    if refusal.type in _BY_TYPE:
+        return _BY_TYPE[refusal.type]
+    status = refusal.status
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    if said.type == "invalid_request_error" or (status is not None and 400 <= status < 500):
-        if _TOO_LONG.search(f"{said.type} {said.message}"):
+    if refusal.type == "invalid_request_error" or (status is not None and 400 <= status < 500):
+        if _TOO_LONG.search(f"{refusal.type} {refusal.message}"):
             return PromptTooLong
-        return Forbidden if _UNPAID.search(said.message) else BadRequest
+        return Forbidden if _UNPAID.search(refusal.message) else BadRequest
     return ProviderError
 
 
-def _unknown(said: Said) -> str:
+def _unknown(refusal: Refusal) -> str:
     return (
-        f"The server does not know the model {said.model!r}, or has no Messages API at this "
+        f"The server does not know the model {refusal.model!r}, or has no Messages API at this "
         "address. Name a model that it has in the configuration file (--config), or check "
-        f"--base-url, which must not end in /v1.{said.quoted}"
+        f"--base-url, which must not end in /v1.{refusal.quoted}"
     )
 
 
-def _forbidden(said: Said) -> str:
-    if said.status == 402 or said.type == "billing_error" or _UNPAID.search(said.message):
+def _forbidden(refusal: Refusal) -> str:
+    if refusal.status == 402 or refusal.type == "billing_error" or _UNPAID.search(refusal.message):
         return (
             "The account behind the API key cannot pay for this call. Add credit to it, or use "
-            f"another key.{said.quoted}"
+            f"another key.{refusal.quoted}"
         )
     return (
-        f"The API key may not use the model {said.model!r} or this service. Ask whoever manages "
-        f"the key for access, or use another one.{said.quoted}"
+        f"The API key may not use the model {refusal.model!r} or this service. Ask whoever manages "
+        f"the key for access, or use another one.{refusal.quoted}"
     )
 
 
-def _rate_limited(said: Said) -> str:
-    when = "a minute" if said.retry_after is None else f"{said.retry_after:g} s"
-    return f"The rate limit of the API key is reached. Wait {when} and try again.{said.quoted}"
+def _rate_limited(refusal: Refusal) -> str:
+    when = "a minute" if refusal.retry_after is None else f"{refusal.retry_after:g} s"
+    return f"The rate limit of the API key is reached. Wait {when} and try again.{refusal.quoted}"
 
 
-def _overloaded(said: Said) -> str:
-    when = "a few minutes" if said.retry_after is None else f"{said.retry_after:g} s"
-    return f"The model service is overloaded. Wait {when} and try again.{said.quoted}"
+def _overloaded(refusal: Refusal) -> str:
+    when = "a few minutes" if refusal.retry_after is None else f"{refusal.retry_after:g} s"
+    return f"The model service is overloaded. Wait {when} and try again.{refusal.quoted}"
 
 
-def _provider_failed(said: Said) -> str:
-    status = f" (HTTP {said.status})" if said.status else ""
-    when = "soon" if said.retry_after is None else f"in {said.retry_after:g} s"
+def _provider_failed(refusal: Refusal) -> str:
+    status = f" (HTTP {refusal.status})" if refusal.status else ""
+    when = "soon" if refusal.retry_after is None else f"in {refusal.retry_after:g} s"
     return (
         f"The model service failed{status}. Try again {when}; if it goes on, look at the "
-        f"provider's status page.{said.quoted}"
+        f"provider's status page.{refusal.quoted}"
     )
 
 
-_SENTENCES: dict[type[TurnError], Callable[[Said], str]] = {
-    AuthError: lambda said: (
+_SENTENCES: dict[type[TurnError], Callable[[Refusal], str]] = {
+    AuthError: lambda refusal: (
         "The API key was not accepted. Put a valid key into the payload as 'api_key' or into "
-        f"ANTHROPIC_API_KEY.{said.quoted}"
+        f"ANTHROPIC_API_KEY.{refusal.quoted}"
     ),
-    BadRequest: lambda said: (
+    BadRequest: lambda refusal: (
         "The server refused the request as invalid. Check the model "
-        f"({said.model}) and the settings in the configuration file.{said.quoted}"
+        f"({refusal.model}) and the settings in the configuration file.{refusal.quoted}"
     ),
     Forbidden: _forbidden,
     NotFound: _unknown,
     Overloaded: _overloaded,
-    PromptTooLong: lambda said: (
-        f"The request is longer than the model {said.model!r} can read. Shorten the attachments, "
-        f"the history or the workflow, or choose a model that reads more.{said.quoted}"
+    PromptTooLong: lambda refusal: (
+        f"The request is longer than the model {refusal.model!r} can read. Shorten the "
+        "attachments, the history or the workflow, or choose a model that reads more."
+        f"{refusal.quoted}"
     ),
     ProviderError: _provider_failed,
     RateLimited: _rate_limited,
-    RequestTooLarge: lambda said: (
+    RequestTooLarge: lambda refusal: (
         "The request is larger than the server accepts. Attach less, or only the part that "
-        f"matters.{said.quoted}"
+        f"matters.{refusal.quoted}"
     ),
-    TimedOut: lambda said: (
+    TimedOut: lambda refusal: (
         "The server gave up before the model answered. Try again, with a smaller request if it "
-        f"goes on.{said.quoted}"
+        f"goes on.{refusal.quoted}"
     ),
 }

@@ -1,4 +1,4 @@
-"""Writes down what a model answers, as a script that plays back the same."""
+"""Records what a model answers, as a script that plays back the same."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
-from global_chat.contract.characters import whole_value
 from global_chat.contract.errors import ServiceError, TurnError
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
+from global_chat.contract.texts import replace_lone_surrogates_in
 
-from .request_texts import Part, texts_of
-from .seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
+from .seam import Model, ModelEvent, ModelRequest, Part, Reply, TextPiece, texts_of
 from .secrets import REMOVED, scrub, scrub_value
 
 #: The length of a text that picks out a call, in characters.
@@ -39,7 +37,7 @@ class _Call:
 
 
 class Recording:
-    """A model that keeps a script of what the model behind it says.
+    """A model that records the replies of the model behind it.
 
     `secrets` are texts to remove wherever they stand, such as the API key; whatever else looks
     like a secret is removed too. Inside of `Retrying` it writes down each attempt as a turn, broken
@@ -53,7 +51,7 @@ class Recording:
         self._known_marks: dict[str, tuple[str, ...]] = {}
 
     async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Stream what the model behind says, unchanged. A call that is abandoned is not kept."""
+        """Stream the events of the model behind, unchanged. An abandoned call is not recorded."""
         call = _Call(request.agent, texts_of(request))
         self._calls.append(call)
         seen = ""
@@ -80,20 +78,15 @@ class Recording:
             ]
             if turns:
                 script[agent] = turns
-        cleaned: dict[str, Any] = whole_value(script)
+        cleaned: dict[str, Any] = replace_lone_surrogates_in(script)
         return cleaned
 
     def as_yaml(self) -> str:
         """The script so far as the text of a script file, without secrets."""
-        yaml = YAML()
-        yaml.width = 2**20  # lines are never folded: a fold would have to be undone by the reader
-        yaml.indent(mapping=2, sequence=4, offset=2)
-        written = StringIO()
-        yaml.dump(_readable(self.as_data()), written)
-        return written.getvalue()
+        return readable_yaml(self.as_data())
 
     def _when(self, call: _Call, calls: list[_Call]) -> dict[str, Any]:
-        """What picks the call out from all others of its agent; from equal ones its place does."""
+        """The `when` that only this call of its agent fits; equal calls keep their order."""
         others = [other.texts for other in calls if other.texts != call.texts]
         for part in _SEARCHED:
             found = self._distinction(call.texts[part], [texts[part] for texts in others])
@@ -102,9 +95,9 @@ class Recording:
         return {}
 
     def _distinction(self, text: str, others: list[str]) -> dict[str, Any]:
-        """What this text holds, and if need be lacks, that sets it apart from each other one.
+        """What `text` contains, and if need be lacks, that distinguishes it from each of `others`.
 
-        One piece for all of them is best; nothing comes back when a text cannot be told apart.
+        One piece that does for all of them is best. Empty when no piece distinguishes it.
         """
         for mark in self._marks(text):
             if not any(mark in other for other in others):
@@ -124,7 +117,7 @@ class Recording:
         return {name: marks for name, marks in named.items() if marks}
 
     def _marks(self, text: str) -> tuple[str, ...]:
-        """Pieces of the text that hold no secret and no character that a file could not hold."""
+        """Pieces of the text without secrets and without characters that a file cannot hold."""
         if text not in self._known_marks:
             pieces = (
                 piece.strip()[:LONGEST_MARK].strip()
@@ -175,7 +168,7 @@ def _answer(content: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _text(text: str) -> dict[str, Any]:
-    """A text that is an object of JSON, and is written just so from its value, as that value."""
+    """`reply` when the text is exactly the compact JSON of an object, else `text`."""
     try:
         value = json.loads(text)
         same = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) == text
@@ -193,8 +186,18 @@ def _error(error: TurnError) -> dict[str, Any]:
     return written
 
 
+def readable_yaml(data: dict[str, Any]) -> str:
+    """Plain data as YAML that reads back the same; texts of several lines as lines."""
+    yaml = YAML()
+    yaml.width = 2**20  # lines are never folded: a fold would have to be undone by the reader
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    written = StringIO()
+    yaml.dump(_readable(data), written)
+    return written.getvalue()
+
+
 def _readable(value: Any) -> Any:
-    """The data with each text in the style of YAML that can hold it exactly and is read best."""
+    """The data with each text in the most readable YAML style that keeps it exactly."""
     if isinstance(value, dict):
         return {_styled(key): _readable(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -205,7 +208,7 @@ def _readable(value: Any) -> Any:
 
 
 def _styled(value: Any) -> Any:
-    """Only between double quotes can control characters be written as what they are."""
+    """The value, double-quoted when it holds control characters, which only that style escapes."""
     if isinstance(value, str) and not value.isprintable():
         return DoubleQuotedScalarString(value)
     return value

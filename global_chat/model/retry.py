@@ -38,7 +38,7 @@ class Retrying:
         """Stream the reply; `Restarted` says that the pieces before it belong to a broken attempt.
 
         Raises the last attempt's error, with that attempt's tokens only: those of the attempts
-        before it were told by their `Restarted`.
+        before it are in their `Restarted`.
         """
         attempt = 1
         while True:

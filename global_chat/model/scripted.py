@@ -1,4 +1,8 @@
-"""A model that says what a script says, chosen by agent and by what the request holds."""
+"""Scripts: the shape of a script, reading one from a file, and the model that plays it.
+
+A script holds the turns of each agent's model. A turn is chosen by agent and by what the request
+holds, not by the order of calls, so a script still fits when an agent adds a round.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,236 @@ import copy
 import json
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
+from typing import Annotated, Any, get_args
 
-from global_chat.contract.errors import ScriptMismatch, ServiceError, TurnError
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PositiveInt,
+    StrictBool,
+    ValidationError,
+    model_validator,
+)
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from .failures import Said, failure
-from .request_texts import Part, texts_of
-from .script import Script, ScriptedError, Turn
-from .script_file import read_script
-from .seam import Block, ModelEvent, ModelRequest, Reply, TextPiece
+from global_chat.contract.errors import (
+    BadRequest,
+    ScriptMismatch,
+    ServiceError,
+    TurnError,
+    dotted,
+    in_words,
+)
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
+from global_chat.contract.texts import one_line, shortened_to_end
+
+from .failures import Refusal, failure
+from .seam import Block, ModelEvent, ModelRequest, Part, Reply, TextPiece, texts_of
 
 CHARACTERS_PER_TOKEN = 4
 LONGEST_QUOTE = 120
 
 
+PARTS: tuple[Part, ...] = get_args(Part)
+
+#: How messages to people speak of each part.
+PART_NAMES: dict[Part, str] = {
+    "any": "the request",
+    "system": "the system prompt",
+    "messages": "the messages",
+    "last": "the last message",
+}
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_as_list)]
+
+
+class When(_Entry):
+    """What a request must hold for a turn to answer it: all of `contains`, none of `lacks`."""
+
+    contains: Texts = ()
+    lacks: Texts = ()
+    in_: Part = Field(default="any", alias="in")
+
+    def differences(self, texts: dict[Part, str]) -> tuple[str, ...]:
+        """Why a request with these texts does not fit, one phrase a reason; empty when it does."""
+        text, name = texts[self.in_], PART_NAMES[self.in_]
+        absent = [
+            f"{wanted!r} is not in {name}" + _elsewhere(wanted, texts)
+            for wanted in self.contains
+            if wanted not in text
+        ]
+        return (*absent, *(f"{bad!r} is in {name}" for bad in self.lacks if bad in text))
+
+
+def _elsewhere(wanted: str, texts: dict[Part, str]) -> str:
+    """Where else in the request `wanted` is: naming the wrong part is the usual slip."""
+    found = [PART_NAMES[p] for p in PARTS if p not in ("any", "last") and wanted in texts[p]]
+    return f" (it is in {found[0]})" if found else ""
+
+
+class ScriptedTool(_Entry):
+    """A tool call. Without an `id` it gets one that is the same in every run."""
+
+    name: str = Field(min_length=1)
+    input: dict[str, JsonValue] = {}
+    id: str | None = None
+
+
+class ScriptedError(_Entry):
+    """A failure, as a provider tells it (`status`, `type`), or by the type name of a `TurnError`.
+
+    `retry_after` is in seconds. `retry` false says that the same call need not be tried again.
+    """
+
+    status: int | None = Field(default=None, ge=400, le=599)
+    type: str | None = None
+    message: str = ""
+    retry_after: float | None = Field(default=None, ge=0)
+    retry: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_what(self) -> ScriptedError:
+        if self.status is None and self.type is None:
+            raise ValueError("needs a status or a type")
+        return self
+
+
+class ScriptedUsage(_Entry):
+    """Token counts of a turn. What is left out is estimated."""
+
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+    cache_creation_input_tokens: int = Field(default=0, ge=0)
+    cache_read_input_tokens: int = Field(default=0, ge=0)
+
+
+class Turn(_Entry):
+    """One answer of a model.
+
+    `reply` is a value for structured output, sent as JSON; `text` and `tools` make an ordinary
+    answer; `content` is a list of raw blocks instead of all of these. `chunk` is the number of
+    characters in a streamed piece. `repeat` true answers any number of calls, a number that many.
+    With `error` the turn fails, after `break_after` characters of its text when that is given.
+    """
+
+    when: When = When()
+    reply: JsonValue = None
+    text: str | None = None
+    tools: tuple[ScriptedTool, ...] = ()
+    content: tuple[dict[str, JsonValue], ...] | None = None
+    stop_reason: str | None = None
+    usage: ScriptedUsage = ScriptedUsage()
+    repeat: StrictBool | PositiveInt = False
+    error: ScriptedError | None = None
+    chunk: PositiveInt = 40
+    break_after: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _one_answer(self) -> Turn:
+        given = self.model_fields_set
+        if "content" in given and given & {"reply", "text", "tools"}:
+            raise ValueError("'content' takes the place of 'reply', 'text' and 'tools'")
+        if {"reply", "text"} <= given:
+            raise ValueError("has both a 'reply' and a 'text'")
+        if not given & {"reply", "text", "tools", "content", "error"}:
+            raise ValueError("needs one of 'reply', 'text', 'tools', 'content' or 'error'")
+        if self.break_after is not None and self.error is None:
+            raise ValueError("'break_after' needs the 'error' to break off with")
+        return self
+
+    @property
+    def uses(self) -> int | None:
+        """How many calls the turn answers; None is any number."""
+        if isinstance(self.repeat, bool):
+            return None if self.repeat else 1
+        return self.repeat
+
+    @property
+    def has_reply(self) -> bool:
+        """Whether there is a `reply`; null is one."""
+        return "reply" in self.model_fields_set
+
+
+class Script(_Entry):
+    """The turns of each agent, in the order in which they are tried."""
+
+    router: tuple[Turn, ...] = ()
+    workflow_agent: tuple[Turn, ...] = ()
+    job_code_agent: tuple[Turn, ...] = ()
+    planner: tuple[Turn, ...] = ()
+
+    def of(self, agent: AgentName) -> tuple[Turn, ...]:
+        """The turns of one agent."""
+        turns: tuple[Turn, ...] = getattr(self, agent)
+        return turns
+
+
+def read_script(path: Path) -> Script:
+    """The script in a file. Raises `BadRequest` with the file and the place of the mistake."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadRequest(f"The script {path} is not UTF-8 text. Save it as UTF-8.") from None
+    except OSError as error:
+        raise BadRequest(f"The script {path} cannot be read: {error.strerror}.") from None
+    return parse_script(text, str(path))
+
+
+def parse_script(text: str, source: str = "the script") -> Script:
+    """The script in a text, YAML 1.2 or JSON. `source` names it in the `BadRequest` it raises."""
+    return script_from(_data(text, source), source)
+
+
+def script_from(data: Any, source: str = "the script") -> Script:
+    """The script in plain data. Raises `BadRequest` with the place of every mistake."""
+    if not isinstance(data, dict):
+        raise BadRequest(
+            f"{source} must be a mapping from agents (router, workflow_agent, job_code_agent, "
+            "planner) to lists of turns."
+        )
+    try:
+        return Script.model_validate(data)
+    except ValidationError as error:
+        faults = [
+            f"{dotted(e['loc'], 'it')} {in_words(e['type'], e['msg'])}"
+            for e in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        listed = "; ".join(dict.fromkeys(faults[:5]))
+        raise BadRequest(f"{source} cannot be used: {listed}.") from None
+
+
+def _data(text: str, source: str) -> Any:
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            pass  # a YAML mapping may be written in braces too
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise BadRequest(f"{source}{where}: {error.problem or 'not valid YAML'}.") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        words = str(error).strip().splitlines() or ["nested too deeply"]
+        raise BadRequest(f"{source} is not valid YAML: {words[0]}.") from None
+
+
 class ScriptedModel:
-    """Plays a script. Complains both ways: about a call that no turn answers, and of unused turns.
+    """Plays a script. It reports both a call that no turn answers and a turn that no call used.
 
     A call takes the first turn of its agent that has uses left and whose `when` holds. The order
     of calls of different agents plays no part, so calls may run in parallel.
@@ -39,7 +256,7 @@ class ScriptedModel:
         return cls(read_script(path))
 
     async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Stream the answer of the turn that is meant. Raises `ScriptMismatch` when none is."""
+        """Stream the answer of the turn that fits. Raises `ScriptMismatch` when none does."""
         texts = texts_of(request)
         place = self._take(request.agent, texts)
         turn = self._script.of(request.agent)[place]
@@ -94,7 +311,8 @@ class ScriptedModel:
     def _mismatch(
         self, agent: AgentName, texts: dict[Part, str], left: list[tuple[int, Turn]]
     ) -> ScriptMismatch:
-        asked = _end(texts["last"])
+        # The question stands at the end of a text.
+        asked = shortened_to_end(one_line(texts["last"]), LONGEST_QUOTE)
         begin = f"No turn of the script answers the call of {agent} whose last message is {asked!r}"
         details = {"agent": agent, "asked": asked}
         if not left:
@@ -165,7 +383,7 @@ def _error(error: ScriptedError, model: str) -> TurnError:
     own = _own_types().get(error.type or "")
     if own is None:
         return failure(
-            Said(model, error.status, error.type, error.message, error.retry_after, error.retry)
+            Refusal(model, error.status, error.type, error.message, error.retry_after, error.retry)
         )
     message = error.message or f"The script says that this call fails with {own.type}."
     if issubclass(own, ServiceError):
@@ -174,7 +392,7 @@ def _error(error: ScriptedError, model: str) -> TurnError:
 
 
 def _own_types() -> dict[str, type[TurnError]]:
-    """The errors of our tree by the type name that they have in responses."""
+    """The subclasses of `TurnError` by the type name that they have in responses."""
     found: dict[str, type[TurnError]] = {}
     kinds = [TurnError]
     while kinds:
@@ -183,9 +401,3 @@ def _own_types() -> dict[str, type[TurnError]]:
         if "type" in vars(kind):
             found[kind.type] = kind
     return found
-
-
-def _end(text: str) -> str:
-    """The end of a text, where the question stands, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_QUOTE else "…" + line[-LONGEST_QUOTE:]

@@ -1,20 +1,23 @@
 """The seam: one method that every language model, real or scripted, implements.
 
-There is one path: always asynchronous, always streamed. Whoever wants no text listens to
-nothing. Content blocks travel as plain dicts in the Messages API's own shape, because a block
-must go back to the provider exactly as it came (thinking blocks are signed).
+There is one path: always asynchronous, always streamed. Content blocks travel as plain dicts in the
+Messages API's own shape, because a block must go back to the provider exactly as it came (thinking
+blocks are signed).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
 Block = dict[str, Any]
+
+#: In a tool call: its input as it arrived, when that cannot be trusted. `input` is then empty. Keys
+#: of blocks that start with `_` are internal notes and never leave the program.
+RAW_INPUT = "_raw_input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything a model is told. `max_tokens` bounds the reply, in tokens."""
+    """Everything that goes to a model. `max_tokens` bounds the reply, in tokens."""
 
     agent: AgentName
     model: str
@@ -70,7 +73,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The attempt broke and a new one begins: pieces seen so far belong to nothing.
+    """The attempt broke and a new one begins: the pieces so far are void.
 
     `usage` is what the broken attempt cost, `error_type` why it broke.
     """
@@ -82,7 +85,7 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete assistant message. `stop_reason` is the provider's own word for why it ended."""
+    """A complete assistant message. `stop_reason` is the provider's word for why it ended."""
 
     content: tuple[Block, ...]
     stop_reason: str | None
@@ -99,6 +102,18 @@ class Reply:
         """The tool calls, in order."""
         return tuple(b for b in self.content if b.get("type") == "tool_use")
 
+    def as_message(self) -> Message:
+        """The assistant's turn of the conversation, ready to be sent back.
+
+        Internal notes stay here. So do blank texts, which models write and providers refuse. A
+        plain text alone travels as a string.
+        """
+        blocks = [{k: v for k, v in b.items() if not k.startswith("_")} for b in self.content]
+        kept = [b for b in blocks if b.get("type") != "text" or b["text"].strip()]
+        if len(kept) == 1 and kept[0].keys() == {"type", "text"}:
+            return Message("assistant", kept[0]["text"])
+        return Message("assistant", tuple(kept))
+
 
 ModelEvent = TextPiece | Restarted | Reply
 
@@ -113,3 +128,40 @@ class Model(Protocol):
         are in the error's `usage`.
         """
         ...
+
+
+Part = Literal["any", "system", "messages", "last"]
+"""The part of a request in which a text stands."""
+
+
+def texts_of(request: ModelRequest) -> dict[Part, str]:
+    """Every text that a model would read, one per part. `any` includes the tools' descriptions."""
+    system = "\n".join(part.text for part in request.system)
+    messages = [_text(message) for message in request.messages]
+    tools = "\n".join(f"{tool.name}\n{tool.description}" for tool in request.tools)
+    conversation = "\n".join(messages)
+    return {
+        "any": "\n".join((system, conversation, tools)),
+        "system": system,
+        "messages": conversation,
+        "last": messages[-1] if messages else "",
+    }
+
+
+def _text(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(_strings(message.content))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The texts in JSON data, in order, keys and the names of block types left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key != "type":
+                yield from _strings(item)
+    elif isinstance(value, Iterable):
+        for item in value:
+            yield from _strings(item)

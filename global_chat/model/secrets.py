@@ -1,4 +1,4 @@
-"""Takes secrets out of text that leaves the process: messages of a provider, and recordings.
+"""Removes secrets from text that leaves the process: messages of a provider, and recordings.
 
 Two kinds go: the secrets that are known, wherever they stand, and whatever has the shape of a
 secret. Code that merely refers to one (`state.configuration.password`) is not a secret and stays.
@@ -37,7 +37,7 @@ _QUOTED = re.compile(
     r"(\\*[\"'`])([^\"'`\\\n$]{4,})(?=\2)",  # the value; a `$` would be code
     re.IGNORECASE,
 )
-#: Without quotes only a value that holds a digit and is no path of names: the rest may be code.
+#: Without quotes only a value that holds a digit and is not a path of names: the rest may be code.
 _BARE = re.compile(
     rf"((?:{_NAMES})\s*[:=]\s*)"
     r"(?![A-Za-z_$][\w$]*(?:\.[\w$]+)+)(?=\S{0,80}\d)[^\s\"'`,;(){}<>\[\]$&]{6,}",
@@ -74,7 +74,7 @@ def scrub_value(value: Any, known: Iterable[str] = ()) -> Any:
 
 
 def _without(text: str, secret: str) -> str:
-    """A short secret ("test", "ollama") goes only where it is a word, not inside of others."""
+    """`text` without `secret`; a short one ("test", "ollama") is removed only as a whole word."""
     if len(secret) >= 8:
         return text.replace(secret, REMOVED)
     if len(secret) >= 3:

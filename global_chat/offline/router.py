@@ -19,8 +19,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.names import Destination
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Destination, Usage
 from global_chat.knowledge.embeddings import load_embedder
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from global_chat.workflow.parts import Page, Step

@@ -17,7 +17,7 @@ from global_chat.workflow.document import Workflow
 from global_chat.workflow.javascript import Code
 from global_chat.workflow.outline_reading import read_outline
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.nodes import Scalar, resolve
+from global_chat.yaml.nodes import Scalar, resolve
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ions?|ings?|ers?|ed|es|s|e)$")

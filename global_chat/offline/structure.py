@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, Value
+from global_chat.workflow.patch import Fields, Patch
+from global_chat.yaml.nodes import Value
 
 from .phrases import (
     ALWAYS,

@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from global_chat.agents.knowledge import Knowledge
-from global_chat.agents.visible import say
+from global_chat.agents.context import Knowledge, show
 from global_chat.agents.work_done import NOTHING, changes_between
 from global_chat.contract.attachments import FIELD_OF_TYPE, check_size
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.contract.events import Changes, Emit, StepDiff, Stitched, Warned, WorkflowChanged
 from global_chat.contract.payload import Payload
-from global_chat.contract.response import Artifact, HistoryEntry, Response, ResponseMeta
+from global_chat.contract.response import Artifact, Response
 from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
@@ -58,18 +57,16 @@ async def take_turn(payload: Payload, knowledge: Knowledge, emit: Emit) -> Respo
         emit(Stitched(diff.name, *changed_lines(diff.before, diff.after)))
     if changed:
         emit(WorkflowChanged(done.workflow.text))
-    say(emit, done.text)
+    show(emit, done.text)
     for warning in done.warnings:
         emit(Warned(warning))
     if changed:
         summary = changes_between(before, done.workflow)
         emit(Changes(done.workflow.text, done.diffs, summary))
-    said = (("user", payload.content), ("assistant", done.text))
     return Response(
         response=done.text,
         attachments=[Artifact(content=done.workflow.text)] if changed else [],
-        history=[*payload.turns, *(HistoryEntry(role=r, content=text) for r, text in said)],
-        meta=ResponseMeta(agents=[]),
+        history=payload.history_with(done.text),
     )
 
 

@@ -1,20 +1,55 @@
 """What each agent is told in each mode, composed from parts.
 
-*Subagent mode* is for agents called in a turn (by the router or the planner); *production mode*
-for agents that a user addresses directly. Both compositions are pinned by snapshots.
+A part is a text file in `parts/`, with holes written `{{name}}` that its user must fill exactly.
+*Subagent* mode is for agents called in a turn (by the router or the planner), *direct* mode for
+agents that a user addresses. Both compositions are pinned by snapshots.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Literal
 
 from global_chat.contract.attachments import block
 
-from .part import Part, join
+Mode = Literal["subagent", "direct"]
 
-Mode = Literal["subagent", "production"]
+_HOLE = re.compile(r"\{\{([a-z_]+)\}\}")
+
+
+class PromptError(Exception):
+    """A part and the code that uses it disagree about its holes."""
+
+
+class Part:
+    """A file of `parts/`, checked against the holes that its user knows when it is made."""
+
+    def __init__(self, name: str, *holes: str) -> None:
+        """Read `parts/<name>.md`. Raises `PromptError` unless its holes are exactly `holes`."""
+        self.name = name
+        self._text = (files(__package__) / "parts" / f"{name}.md").read_text("utf-8").strip()
+        found = set(_HOLE.findall(self._text))
+        if found != set(holes):
+            raise PromptError(f"Part {name!r} has the holes {sorted(found)}, not {sorted(holes)}.")
+        self._holes = found
+
+    def fill(self, **values: str) -> str:
+        """The text with every hole filled in one pass, so that braces in a value stay as they are.
+
+        Raises `PromptError` when a value is missing or has no hole.
+        """
+        if set(values) != self._holes:
+            raise PromptError(f"Part {self.name!r} takes {sorted(self._holes)}.")
+        return _HOLE.sub(lambda match: values[match[1]], self._text)
+
+
+def join(*texts: str) -> str:
+    """Parts as one prompt: a blank line between them, empty ones left out."""
+    return "\n\n".join(text for text in texts if text)
+
 
 _VOICE = Part("voice")
 _OPENFN = Part("openfn")
@@ -26,7 +61,7 @@ _WORKFLOW_ROLE = Part("workflow_role")
 _WORKFLOW_REPLY = Part("workflow_reply")
 _WORKFLOW_SCOPE = {
     "subagent": Part("workflow_scope_subagent"),
-    "production": Part("workflow_scope_production"),
+    "direct": Part("workflow_scope_direct"),
 }
 _WORKFLOW_ADAPTORS = Part("workflow_adaptors", "adaptors")
 _WORKFLOW_NEW = Part("workflow_new")
@@ -37,7 +72,7 @@ _WORKFLOW_CORRECTION = Part("workflow_correction", "problems")
 _JOB_ROLE = Part("job_role")
 _JOB_SCOPE = {
     "subagent": Part("job_scope_subagent"),
-    "production": Part("job_scope_production"),
+    "direct": Part("job_scope_direct"),
 }
 _JOB_CORRECTION = Part("job_correction", "problem")
 
@@ -86,7 +121,7 @@ def job_system(mode: Mode) -> str:
 
 
 def job_context(*, outline: str, step: str, adaptor: str, code: str, evidence: str) -> str:
-    """The step that a job code call is about; `outline` is empty in production mode."""
+    """The step that a job code call is about; `outline` is empty in direct mode."""
     structure = f"{outline}\n\nFocused step: {step}" if outline else ""
     return join(
         block("workflow_structure", structure) if structure else "",

@@ -6,12 +6,16 @@ drawn again and again, so a long answer neither flickers nor is cut at the scree
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self, TextIO
+from typing import IO, Literal, Self, TextIO, cast
 
-from rich.console import Group, RenderableType
+from rich import live as rich_live
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.rule import Rule
+from rich.segment import Segment
+from rich.spinner import Spinner
 from rich.text import Text
 
 from global_chat.contract.errors import TurnError
@@ -19,6 +23,7 @@ from global_chat.contract.events import (
     Changes,
     Event,
     Status,
+    StepDiff,
     TextDelta,
     TextEnded,
     TextRestarted,
@@ -27,16 +32,22 @@ from global_chat.contract.events import (
     Warned,
 )
 
-from .diffs import diff_view
 from .markdown import StreamedMarkdown, as_markdown
-from .renderer import Renderer
-from .safe_text import one_line
-from .screen import Region, Size, Tail, console_on, spinner_on, status_text
-from .stream import Stream
-from .wording import RESTARTED, Closing, error_text, warning_line
+from .renderers import Renderer
+from .text import Stream, clean, counted, diff_lines, one_line
+from .wording import RESTARTED, error_text, warning_line
 
 #: Rows of the screen that the moving end of an answer leaves free.
 _FREE_ROWS = 4
+
+#: A longer diff is cut: the terminal is for seeing what kind of change it is.
+MAX_DIFF_LINES = 300
+
+#: How long the moving part stays as it is while nothing happens.
+FRAME_SECONDS = 0.1
+
+#: Columns and rows.
+Size = tuple[int, int]
 
 _Section = Literal["status", "text", "changes", "closing"]
 
@@ -54,14 +65,13 @@ class Live(Renderer):
         animate: bool = True,
         size: Size | None = None,
     ) -> None:
-        """Without `stream`, the answer is shown when it is whole. The rest is as in `screen`."""
+        """Without `stream`, the answer is shown when it is whole. `size` is for tests."""
         super().__init__(err)
         self._console = console_on(Stream(out), colours, size)
         self._errors = console_on(self._err, colours, size)
         self._region = Region(self._console, self._moving_part, animate=animate)
-        self._spinner = spinner_on(self._console)
+        self._spinner = Spinner("dots" if "utf" in self._console.encoding.lower() else "line")
         self._stream = stream
-        self._closing = Closing()
         self._section: _Section | None = None
         self._status = ""
         self._status_printed = False
@@ -70,8 +80,7 @@ class Live(Renderer):
         self._changes: Changes | None = None
         self._over = False
 
-    def __call__(self, event: Event) -> None:
-        self._closing(event)
+    def draw(self, event: Event) -> None:
         with self._region.lock:
             self._draw(event)
 
@@ -102,12 +111,7 @@ class Live(Renderer):
         self._region.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def leave(self) -> None:
         try:
             with self._region.lock:
                 self._end()
@@ -139,7 +143,7 @@ class Live(Renderer):
             self._print_status()
             self._print("status", Text(warning_line(event), style="yellow"))
         else:
-            super().__call__(event)
+            super().draw(event)
 
     def _moving_part(self) -> RenderableType:
         rows, columns = self._console.height, self._console.width
@@ -149,7 +153,7 @@ class Live(Renderer):
             parts += [Text(), Tail(as_markdown(window), max(1, rows - _FREE_ROWS))]
         if not self._over:
             words = "Writing" if self._in_block else self._status or "Working"
-            self._spinner.update(text=status_text(words))
+            self._spinner.update(text=Text(words, overflow="ellipsis", no_wrap=True))
             apart = bool(parts) or self._section == "text"
             parts += [Text(), self._spinner] if apart else [self._spinner]
         return Group(*parts)
@@ -172,7 +176,7 @@ class Live(Renderer):
         self._print_status()
 
     def _restart(self) -> None:
-        """What is printed stays, with a word on it; what only moved is simply drawn anew."""
+        """What is printed stays, and a note follows it; what only moved is simply drawn again."""
         self._answer = StreamedMarkdown()
         if self._block_printed:
             self._print("text", Text(RESTARTED, style="dim"))
@@ -202,3 +206,122 @@ class Live(Renderer):
         together = self._section is None or section == self._section == "status"
         self._section = section
         self._console.print(part if together else Group(Text(), part))
+
+
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def diff_view(step: StepDiff) -> RenderableType:
+    """The step's name with the number of lines added and removed, then the diff."""
+    lines = list(diff_lines(clean(step.before), clean(step.after)))
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    title = Text.assemble((one_line(step.name), "bold"), f"  +{added} −{removed}")
+    shown = [_diff_line(line) for line in lines[:MAX_DIFF_LINES]]
+    if not lines:
+        shown = [Text("only line ends or unseen characters changed", style="dim")]
+    if len(lines) > MAX_DIFF_LINES:
+        left = len(lines) - MAX_DIFF_LINES
+        text = f"… {counted(left, 'more line')}; the workflow file has them all"
+        shown.append(Text(text, style="dim"))
+    return Group(Rule(title, align="left", style="dim"), *shown)
+
+
+def _diff_line(line: str) -> Text:
+    return Text(line, _DIFF_STYLES.get(line[:1], "dim"), overflow="fold", tab_size=4)
+
+
+#: A pipe has no width of its own; lines for a file may be as long as a wide window.
+PIPE_WIDTH = 160
+
+
+def console(stream: TextIO | None, *, colours: bool) -> Console:
+    """A console for what a command prints. It never fails: what the encoding lacks is replaced."""
+    safe = Stream(stream)
+    return Console(
+        file=cast("IO[str]", safe),
+        width=None if safe.isatty() else PIPE_WIDTH,
+        no_color=not colours,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def console_on(stream: Stream, colours: bool, size: Size | None) -> Console:
+    """A console that takes text as it is: no markup, no emoji names. `size` defaults to its own."""
+    return Console(
+        file=cast("IO[str]", stream),
+        force_terminal=True,
+        no_color=not colours,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        width=size[0] if size else None,
+        height=size[1] if size else None,
+    )
+
+
+class Region:
+    """A region at the end of the output that is drawn again and again, and leaves no trace.
+
+    It is drawn with each print and, with `animate`, every `FRAME_SECONDS`. Whoever prints, or
+    changes what `make` draws, does so in `with region.lock`: a drawing in between would be erased
+    by the height of another one. (Rich's own clock does not keep to that.)
+    """
+
+    def __init__(
+        self, console: Console, make: Callable[[], RenderableType], *, animate: bool
+    ) -> None:
+        self.lock = threading.RLock()
+        self._animate = animate
+        self._over = threading.Event()
+        self._clock = threading.Thread(target=self._tick, daemon=True)
+        self._live = rich_live.Live(
+            _Now(make),
+            console=console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+
+    def start(self) -> None:
+        """To be called once."""
+        self._live.start()
+        if self._animate:
+            self._clock.start()
+
+    def stop(self) -> None:
+        """Erase the region and give the cursor back."""
+        self._over.set()
+        with self.lock:
+            self._live.stop()
+
+    def _tick(self) -> None:
+        while not self._over.wait(FRAME_SECONDS):
+            with self.lock:
+                self._live.refresh()
+
+
+class Tail:
+    """The last `rows` rows of something that may be taller than the screen."""
+
+    def __init__(self, inner: RenderableType, rows: int) -> None:
+        self._inner, self._rows = inner, rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self._inner, options.update(height=None), pad=False)
+        for line in lines[-self._rows :]:
+            yield from line
+            yield Segment.line()
+
+
+class _Now:
+    """Draws what `make` returns at the moment of drawing, by the clock or with a print."""
+
+    def __init__(self, make: Callable[[], RenderableType]) -> None:
+        self._make = make
+
+    def __rich__(self) -> RenderableType:
+        return self._make()

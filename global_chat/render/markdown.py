@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.text import Text
 
-from .safe_text import clean
+from .text import clean
 
 
 def _parser() -> MarkdownIt:

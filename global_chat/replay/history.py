@@ -4,46 +4,31 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
 from global_chat.contract.errors import BadRequest
 
-from .result import Evidence, Result
+from .result import Result
 
 _SCHEMA = """
+PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
 CREATE TABLE IF NOT EXISTS runs (
-    id INTEGER PRIMARY KEY,
-    started TEXT NOT NULL,
-    ended TEXT,
-    backend TEXT NOT NULL,
-    selection TEXT NOT NULL
+    id INTEGER PRIMARY KEY, started TEXT, ended TEXT, backend TEXT, selection TEXT
 );
-CREATE TABLE IF NOT EXISTS results (
-    run INTEGER NOT NULL REFERENCES runs (id),
-    "case" TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL,
-    status TEXT NOT NULL,
-    result TEXT NOT NULL,
-    evidence BLOB,
-    PRIMARY KEY (run, "case", number)
+CREATE TABLE IF NOT EXISTS case_results (
+    run INTEGER, "case" TEXT, number INTEGER, result TEXT, PRIMARY KEY (run, "case", number)
 ) WITHOUT ROWID;
 """
 
-_RUNS = "SELECT id, started, ended, backend, selection FROM runs"
+_RUN = "id, started, ended, backend, selection"
 _COUNTED_BACK = re.compile(r"last(?:~(\d{1,9}))?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One run. `selection` says what was run and how; `ended` is None for one that was cut off."""
 
     id: int
@@ -61,14 +46,14 @@ class History:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file. Raises `BadRequest` when that is not possible."""
+        """Open or make the file."""
         self._path = path
-        with self._told():
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path)
-            # Each result is on its own; losing the last ones in a power cut costs those cases.
-            self._database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
             self._database.executescript(_SCHEMA)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -76,103 +61,63 @@ class History:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What goes wrong with the file, as a sentence that names it."""
+    def _unusable(self, why: object) -> BadRequest:
+        another = "Name another file with --history."
+        return BadRequest(f"The history {self._path} cannot be used: {why}. {another}")
+
+    def _query(self, query: str, *values: object) -> list[Any]:
         try:
-            yield
-        except ValidationError:
-            raise BadRequest(
-                f"The history {self._path} holds results that this version of the program cannot "
-                "read. Name another file with --history."
-            ) from None
-        except (sqlite3.Error, OSError, zlib.error, UnicodeDecodeError) as error:
-            raise BadRequest(f"The history {self._path} cannot be used: {error}.") from None
+            with self._database:
+                return self._database.execute(query, values).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._unusable(error) from None
 
     def begin(self, backend: str, selection: str) -> Run:
         """A new run."""
-        with self._told(), self._database:
-            cursor = self._database.execute(
-                "INSERT INTO runs (started, backend, selection) VALUES (?, ?, ?)",
-                (_now(), backend, selection),
-            )
-        return self.run(str(cursor.lastrowid))
+        query = f"INSERT INTO runs (started, backend, selection) VALUES (?, ?, ?) RETURNING {_RUN}"
+        return Run(*self._query(query, _now(), backend, selection)[0])
 
     def resume(self, backend: str, selection: str) -> Run:
         """The last run of the same selection, to go on with; a new one when there is none."""
-        with self._told():
-            row = self._database.execute(
-                "SELECT id FROM runs WHERE backend = ? AND selection = ? ORDER BY id DESC LIMIT 1",
-                (backend, selection),
-            ).fetchone()
-        return self.run(str(row[0])) if row else self.begin(backend, selection)
+        same = (run for run in self.runs() if run[-2:] == (backend, selection))
+        return next(same, None) or self.begin(backend, selection)
 
     def end(self, run: Run) -> None:
         """Say that nothing of the run is left to do."""
-        with self._told(), self._database:
-            self._database.execute("UPDATE runs SET ended = ? WHERE id = ?", (_now(), run.id))
+        self._query("UPDATE runs SET ended = ? WHERE id = ?", _now(), run.id)
 
-    def add(self, run: Run, result: Result, evidence: Evidence | None = None) -> None:
+    def add(self, run: Run, result: Result) -> None:
         """Keep one result, in place of an earlier one of the same case."""
-        packed = None if evidence is None else zlib.compress(evidence.model_dump_json().encode())
-        with self._told(), self._database:
-            self._database.execute(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    run.id,
-                    result.case,
-                    result.number,
-                    result.fingerprint,
-                    result.status,
-                    result.model_dump_json(),
-                    packed,
-                ),
-            )
+        written = result.model_dump_json(exclude_defaults=True)
+        query = "INSERT OR REPLACE INTO case_results VALUES (?, ?, ?, ?)"
+        self._query(query, run.id, result.case, result.number, written)
 
-    def done(self, run: Run) -> set[tuple[str, int, str]]:
-        """Case, number and fingerprint of every result that stands."""
-        return {(r.case, r.number, r.fingerprint) for r in self.results(run) if r.stands}
+    def results(self, run: Run) -> list[Result]:
+        """The results of a run, by case and number."""
+        query = 'SELECT result FROM case_results WHERE run = ? ORDER BY "case", number'
+        try:
+            return [Result.model_validate_json(text) for (text,) in self._query(query, run.id)]
+        except ValidationError:
+            raise self._unusable("its results are of another version of the program") from None
 
-    def results(self, run: Run, case: str | None = None) -> Iterator[Result]:
-        """The results of a run, or of one case in it, by case and number, one after the other."""
-        one, given = ("", (run.id,)) if case is None else ('AND "case" = ?', (run.id, case))
-        query = f'SELECT result FROM results WHERE run = ? {one} ORDER BY "case", number'
-        with self._told():
-            for (row,) in self._database.execute(query, given):
-                yield Result.model_validate_json(row)
-
-    def evidence(self, run: Run, result: Result) -> Evidence | None:
-        """What was kept of a failure."""
-        with self._told():
-            row = self._database.execute(
-                'SELECT evidence FROM results WHERE run = ? AND "case" = ? AND number = ?',
-                (run.id, result.case, result.number),
-            ).fetchone()
-            if row is None or row[0] is None:
-                return None
-            return Evidence.model_validate_json(zlib.decompress(row[0]))
+    def runs(self) -> list[Run]:
+        """Every run, the newest first."""
+        return [Run(*row) for row in self._query(f"SELECT {_RUN} FROM runs ORDER BY id DESC")]
 
     def run(self, name: str) -> Run:
         """The run that `name` means: its number, `last`, or `last~1` for the one before.
 
         Raises `BadRequest` when there is none.
         """
-        which, given = "WHERE CAST(id AS TEXT) = ?", name
+        found = [run for run in self.runs() if str(run.id) == name]
         if counted := _COUNTED_BACK.fullmatch(name):
-            which, given = "ORDER BY id DESC LIMIT 1 OFFSET CAST(? AS INTEGER)", counted[1] or "0"
-        with self._told():
-            row = self._database.execute(f"{_RUNS} {which}", (given,)).fetchone()
-        if row is None:
+            found = self.runs()[int(counted[1] or 0) :]
+        if not found:
             raise BadRequest(
                 f"There is no run {name!r} in {self._path}. A run is its number, `last` or "
                 "`last~1`; `global-chat replay history` lists them."
             )
-        return Run(*row)
-
-    def runs(self) -> list[Run]:
-        """Every run, the newest first."""
-        with self._told():
-            return [Run(*row) for row in self._database.execute(f"{_RUNS} ORDER BY id DESC")]
+        return found[0]
 
 
 def _now() -> str:

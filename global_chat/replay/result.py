@@ -1,50 +1,37 @@
-"""The result of one case, small enough to keep thousands of, and the evidence of a failure."""
+"""The result of one case: passed or not, where it went, what it cost, and evidence of a failure."""
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import Any, Literal
+import json
+from collections.abc import Iterator
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
-from global_chat.contract.characters import whole_value
-from global_chat.contract.errors import (
-    AuthError,
-    ConnectionFailed,
-    Forbidden,
-    NotFound,
-    Overloaded,
-    ProviderError,
-    RateLimited,
-    TimedOut,
-)
-from global_chat.contract.names import AgentName, Destination, SubagentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.errors import AccessError, ServiceError
+from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
+from global_chat.contract.texts import replace_lone_surrogates_in as whole_value
+from global_chat.model.prices import Prices
+from global_chat.model.seam import texts_of
+from global_chat.render.text import diff_lines
+from global_chat.render.wording import agents_in_order
 
-#: How a turn fails that no model has answered.
-_UNANSWERED = frozenset(
-    kind.type
-    for kind in (
-        *(AuthError, Forbidden, NotFound),
-        *(RateLimited, ConnectionFailed, TimedOut, Overloaded, ProviderError),
-    )
-)
+from .cases import Case, StrictModel
+from .compare import Difference
+from .play import Outcome
+
+#: Of a text in a conversation this many characters are kept; a failure is found in far fewer.
+LONGEST_TEXT = 4_000
+
+#: What keeps every case of a live run from being answered, and what keeps one from it.
+ACCESS_ERRORS = frozenset(kind.type for kind in AccessError.__subclasses__())
+_UNANSWERED = ACCESS_ERRORS | {kind.type for kind in ServiceError.__subclasses__()}
 
 #: `stopped` is a case that was not run to its end, because the budget was spent.
 Status = Literal["passed", "failed", "crashed", "stopped"]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _can_be_written(cls, data: Any) -> Any:
-        """Half of a surrogate pair may come from a payload, and no report could hold it."""
-        return whole_value(data)
-
-
-class Spent(_Entry):
+class Spent(StrictModel):
     """Tokens of one agent with one model. `cost` is in US dollars, None without a price."""
 
     agent: AgentName
@@ -53,21 +40,7 @@ class Spent(_Entry):
     cost: float | None = None
 
 
-class Said(_Entry):
-    """One line of a conversation, for people."""
-
-    who: str
-    text: str
-
-
-class Evidence(_Entry):
-    """Why somebody would believe a failure: who said what, and what became of the workflow."""
-
-    conversation: tuple[Said, ...] = ()
-    workflow_diff: tuple[str, ...] = ()
-
-
-class Result(_Entry):
+class Result(StrictModel):
     """One case that was run. `number` counts the repetitions of a case from 1."""
 
     case: str
@@ -79,8 +52,7 @@ class Result(_Entry):
     differences: tuple[str, ...] = ()
     expected: Destination | None = None
     taken: Destination | None = None
-    right: bool | None = None
-    """Whether the router's decision was right, the step included; None without a label."""
+    right: bool | None = None  # the router's decision, the step included; None without a label
     step: str | None = None
     confidence: int | None = None
     agents: tuple[AgentName, ...] = ()
@@ -89,34 +61,95 @@ class Result(_Entry):
     kind: str | None = None
     spent: tuple[Spent, ...] = ()
     seconds: float = 0.0
+    conversation: tuple[tuple[str, str], ...] = ()  # of a failure: who said what
+    workflow_diff: tuple[str, ...] = ()  # likewise: what became of the document
+
+    @classmethod
+    def of(cls, case: Case, number: int, **came: Any) -> Self:
+        """The `number`th result of a case; `came` are its other fields."""
+        known = {"title": case.title, "fingerprint": case.fingerprint, "kind": case.kind}
+        given = {"scripted": case.script is not None, **came}
+        return cls(case=case.id, number=number, **known, **given)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _replace_lone_surrogates(cls, data: Any) -> Any:
+        """Half of a surrogate pair may come from a payload, and no report could hold it."""
+        return whole_value(data)
 
     @property
     def failed(self) -> bool:
         return self.status in ("failed", "crashed")
 
     @property
-    def stands(self) -> bool:
-        """Whether it tells of its case, so that a resumed run need not do it again.
+    def is_final(self) -> bool:
+        """Whether a resumed run need not do the case again.
 
-        A live turn that ended because of the key, the network or the service does not.
+        A live turn that ended because of the key, the network or the service is done again.
         """
         unanswered = not self.scripted and self.error in _UNANSWERED
         return self.status != "stopped" and not unanswered
 
     @property
-    def cost(self) -> float | None:
-        """US dollars; None when the price of any model that was asked is not known."""
-        costs = [s.cost for s in self.spent]
-        return None if not costs or None in costs else sum(c for c in costs if c is not None)
+    def path(self) -> str:
+        """Who was asked, in order."""
+        handed_over = self.handover is not None
+        return agents_in_order(self.agents, handed_over) or self.error or "nobody was asked"
 
-    @property
-    def way(self) -> str:
-        """`router → job_code_agent ⇢ planner`: who was asked; a broken arrow is a handover."""
-        text, handed_over = "", False
-        for agent, calls in groupby(self.agents):
-            arrow = " → "
-            if self.handover and agent == "planner" and not handed_over:
-                arrow, handed_over = " ⇢ ", True
-            count = len(list(calls))
-            text += f"{arrow if text else ''}{agent}{f' ×{count}' if count > 1 else ''}"
-        return text or (self.error or "nobody was asked")
+
+def judge(
+    outcome: Outcome,
+    number: int,
+    found: tuple[Difference, ...],
+    prices: Prices,
+    *,
+    scripted: bool = True,
+    batch: bool = False,
+) -> Result:
+    """The result of a turn that differs from what was expected in what was `found`."""
+    label, route, handover = outcome.case.label, outcome.route, outcome.handover
+    # Without a label a turn belongs where it ended: a handover says that the router was wrong.
+    ended: Destination | None = route.sent_to if route and not outcome.error else None
+    return Result.of(
+        outcome.case,
+        number,
+        status="failed" if found else "passed",
+        scripted=scripted,
+        differences=tuple(map(str, found)),
+        expected=label.destination if label else "planner" if handover else ended,
+        taken=route.sent_to if route else None,
+        right=outcome.is_right(label) if label else None,
+        step=outcome.step,
+        confidence=route.confidence if route else None,
+        agents=outcome.agents,
+        handover=handover.agent if handover else None,
+        error=outcome.error.type if outcome.error else None,
+        spent=tuple(
+            Spent(agent=agent, model=model, usage=u, cost=prices.cost(model, u, batch=batch))
+            for (agent, model), u in outcome.usage.items()
+        ),
+        seconds=outcome.seconds,
+        conversation=[(who, _cut(text)) for who, text in _conversation(outcome) if found],
+        workflow_diff=diff_lines(outcome.workflow, outcome.after) if found else (),
+    )
+
+
+def _conversation(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    yield "user", str(outcome.case.given.get("content"))
+    for exchange in outcome.exchanges:
+        agent = exchange.request.agent
+        yield f"to {agent}", texts_of(exchange.request)["last"]
+        for block in exchange.reply.content if exchange.reply else ():
+            used = f"{block.get('name')} {json.dumps(block.get('input'), ensure_ascii=False)}"
+            yield agent, used if block["type"] == "tool_use" else str(block.get("text", block))
+        if exchange.error is not None:
+            yield f"{agent} failed", exchange.error.message
+    if outcome.response is not None:
+        yield "answer", outcome.response.response
+    if outcome.error is not None:
+        yield f"error {outcome.error.type}", outcome.error.message
+
+
+def _cut(text: str) -> str:
+    left = len(text) - LONGEST_TEXT
+    return text if left <= 0 else f"{text[:LONGEST_TEXT]} […{left:,} characters more]"

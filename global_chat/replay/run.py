@@ -1,90 +1,130 @@
-"""Running many cases: side by side where that pays, each for itself, told of as they end."""
+"""Running many cases: several at a time on one event loop, each for itself."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
 
-from .case import Case
-from .judge import judge
-from .play import play_script
-from .prices import Prices
-from .result import Evidence, Result
+from global_chat.agents.context import Services
+from global_chat.contract.errors import RateLimited
+from global_chat.model.prices import BudgetSpent, Prices
+from global_chat.model.recording import Recording
+from global_chat.model.seam import Model, ModelEvent, ModelRequest, Restarted
 
+from .cases import Case
+from .compare import differences, live_differences
+from .play import Outcome, play_live, play_script
+from .result import Result, judge
+from .update import keep
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One case to be run, for the `number`th time."""
+#: Runs a case for the n-th time.
+Play = Callable[[Case, int], Awaitable[Result]]
 
-    case: Case
-    number: int = 1
-
-
-Judged = tuple[Result, Evidence | None]
-Play = Callable[[Work], Awaitable[Judged]]
-
-#: Told of each result as soon as it is there. It may raise `Enough`.
-Tell = Callable[[Result, Evidence | None], None]
-
-
-class Enough(Exception):
-    """Whoever is told of results wants no more of them."""
+#: The pause after a rate limit, in seconds, when the provider names none.
+USUAL_PAUSE = 5.0
 
 
-def work_of(cases: Sequence[Case], repeat: int, done: set[tuple[str, int, str]]) -> list[Work]:
-    """What is left to do, a whole round of cases before the next repetition."""
-    return [
-        Work(case, number)
-        for number, case in itertools.product(range(1, repeat + 1), cases)
-        if (case.id, number, case.fingerprint) not in done
-    ]
+class StopRun(Exception):
+    """Raised by whoever receives results, to start no more cases: `--fail-fast`, a full disk."""
 
 
-async def run_here(work: Iterable[Work], play: Play, jobs: int, tell: Tell) -> None:
-    """Run `jobs` at a time on this event loop. Ends early, without raising, on `Enough`."""
+async def run_all(
+    work: Iterable[tuple[Case, int]], play: Play, jobs: int, receive: Callable[[Result], None]
+) -> None:
+    """Run `jobs` cases at a time; `receive` gets each result as soon as it is there.
+
+    Whatever a case raises costs that case and no other. Ends early, without raising, on `StopRun`.
+    """
     waiting = iter(work)
 
     async def worker() -> None:
-        for one in waiting:
-            tell(*await guarded(one, play))
+        for case, number in waiting:
+            try:
+                result = await play(case, number)
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                result = Result.of(case, number, status="crashed", differences=(why,))
+            receive(result)
 
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(jobs):
                 group.create_task(worker())
-    except* Enough:
+    except* StopRun:
         pass
 
 
-async def guarded(work: Work, play: Play) -> Judged:
-    """The result of one case. Whatever is raised costs this case and no other."""
-    try:
-        return await play(work)
-    except Exception as error:
-        return crashed(work, f"{type(error).__name__}: {error}"), None
+def judge_script(outcome: Outcome, number: int, prices: Prices) -> Result:
+    """The result of a scripted turn: everything must have come out as the case expects."""
+    return judge(outcome, number, differences(outcome), prices)
 
 
-def crashed(work: Work, why: str) -> Result:
-    """The result of a case that could not be brought to its end."""
-    case = work.case
-    return Result(
-        case=case.id,
-        title=case.title,
-        status="crashed",
-        number=work.number,
-        fingerprint=case.fingerprint,
-        scripted=case.script is not None,
-        differences=(why,),
-        kind=case.kind,
-    )
-
-
-def scripted_play(prices: Prices) -> Play:
+def scripted(prices: Prices) -> Play:
     """Plays a case with its own script and judges what came."""
 
-    async def play(work: Work) -> Judged:
-        return judge(work.case, await play_script(work.case), prices, number=work.number)
+    async def play(case: Case, number: int) -> Result:
+        return judge_script(await play_script(case), number, prices)
 
     return play
+
+
+def live(
+    services: Services,
+    prices: Prices,
+    *,
+    routes_only: bool = False,
+    batch: bool = False,
+    record: Path | None = None,
+    secrets: Sequence[str] = (),
+) -> Play:
+    """Plays a case with the services' model and judges what came.
+
+    With `record` the turn is kept as a case in that folder, without the `secrets`.
+    """
+
+    async def play(case: Case, number: int) -> Result:
+        recording = Recording(services.model, secrets)
+        used = replace(services, model=recording) if record else services
+        outcome = await play_live(case, used, routes_only=routes_only)
+        found = live_differences(outcome, routes_only=routes_only)
+        result = judge(outcome, number, found, prices, scripted=False, batch=batch)
+        for error in (exchange.error for exchange in outcome.exchanges):
+            if isinstance(error, BudgetSpent):
+                evidence = {"conversation": (), "workflow_diff": ()}
+                why = {"status": "stopped", "differences": (error.message,), **evidence}
+                return result.model_copy(update=why)
+        if record is not None:
+            keep(record, outcome, number, recording)
+        return result
+
+    return play
+
+
+class Paced:
+    """Any model; a rate limit that one call meets keeps every other call waiting as well.
+
+    It sends nothing again: that is for the model's own retries, and for a resumed run.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._open_at = 0.0
+
+    async def complete(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream the reply, after the pause that an earlier call has brought."""
+        # While one waits another call may bring a longer pause; no event says when one is over.
+        while (pause := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(pause)
+        try:
+            async with aclosing(self._model.complete(request)) as events:
+                async for event in events:
+                    if isinstance(event, Restarted) and event.error_type == RateLimited.type:
+                        self._open_at = time.monotonic() + event.wait_seconds
+                    yield event
+        except RateLimited as error:
+            self._open_at = time.monotonic() + (error.retry_after or USUAL_PAUSE)
+            raise

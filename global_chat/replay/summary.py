@@ -1,132 +1,153 @@
-"""What many results say together: counts, the route matrix, rates, tokens and money."""
+"""What many results say together, and what differs between two runs of them."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
-from global_chat.contract.names import AGENT_NAMES, AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 
-from .result import Result, Status
-from .statistics import wilson
+from .result import Result
+
+#: The 97.5th percentile of the normal distribution: a 95 % interval has it on both sides.
+Z_95 = 1.959963984540054
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """So many of so many, with the 95 % interval that the number of runs allows."""
+class Rate(NamedTuple):
+    """So many of so many."""
 
     passed: int
     total: int
 
-    @property
     def interval(self) -> tuple[float, float]:
-        return wilson(self.passed, self.total)
+        """The 95 % Wilson score interval, as two numbers from 0 to 1.
+
+        Unlike the textbook interval it is right for few runs and for rates near 0 and 1. Without
+        any run nothing is known: 0 to 1.
+        """
+        passed, total = self
+        if total == 0:
+            return 0.0, 1.0
+        rate, z2 = passed / total, Z_95**2
+        middle = (rate + z2 / (2 * total)) / (1 + z2 / total)
+        root = math.sqrt(rate * (1 - rate) / total + z2 / (4 * total**2))
+        spread = Z_95 / (1 + z2 / total) * root
+        # At the ends the formula is exact and floating point is not.
+        low = 0.0 if passed == 0 else middle - spread
+        return low, 1.0 if passed == total else middle + spread
 
     def __str__(self) -> str:
-        low, high = self.interval
+        low, high = self.interval()
         return f"{self.passed}/{self.total} ({low:.0%}–{high:.0%})"
 
 
-@dataclass(slots=True)
-class AgentTotal:
-    """What one agent took. `cost` is None as soon as one price is not known."""
+class AgentTotal(NamedTuple):
+    """What one agent took: in how many results it was asked, tokens, and US dollars."""
 
-    asked_in: int = 0
-    """Results in which it was asked."""
-    usage: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
+    asked_in: int
+    usage: Usage
+    cost: float | None
 
 
-@dataclass(slots=True)
 class Summary:
-    """Everything that is counted. Filled by `add`, one result at a time."""
+    """Everything that is counted in the results of a run."""
 
-    counts: Counter[Status] = field(default_factory=Counter)
-    matrix: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Expected × taken destination; `none` where the turn failed before a decision."""
-    confidence: Counter[tuple[int, bool | None]] = field(default_factory=Counter)
-    """Router confidence × whether the decision was right (None without a label)."""
-    handovers: int = 0
-    routed: int = 0
-    right: int = 0
-    labelled: int = 0
-    agents: dict[AgentName, AgentTotal] = field(default_factory=dict)
-    rates: dict[str, Rate] = field(default_factory=dict)
-    """Passed of all repetitions, by case."""
-    kinds: dict[str, Rate] = field(default_factory=dict)
-    """Passed of all results, by kind of request."""
-    seconds: float = 0.0
-    scripted: int = 0
+    def __init__(self, results: Iterable[Result]) -> None:
+        self.results = found = list(results)
+        self.total = len(found)
+        self.counts = Counter(r.status for r in found)
+        self.failed = sum(r.failed for r in found)
+        self.handovers = sum(r.handover is not None for r in found)
+        self.routed = sum(r.taken is not None for r in found)
+        self.right = sum(r.right or False for r in found)
+        self.labelled = sum(r.right is not None for r in found)
+        self.scripted = sum(r.scripted for r in found)
+        self.seconds = sum(r.seconds for r in found)
+        #: Expected × taken destination; `none` where the turn failed before a decision.
+        self.matrix = Counter((r.expected, r.taken or "none") for r in found if r.expected)
+        #: Router confidence × whether the decision was right (None without a label).
+        self.confidence = Counter((r.confidence, r.right) for r in found if r.confidence)
+        #: Passed of all repetitions, by case; of all results, by kind of request.
+        self.rates = _rates((r.case, r) for r in found)
+        self.kinds = _rates((r.kind, r) for r in found if r.kind)
+        self.agents = _agents(found)
+        self.cost = total_cost(total.cost for total in self.agents.values())
 
-    def add(self, result: Result) -> None:
-        """Count one more result."""
-        self.counts[result.status] += 1
-        self.scripted += result.scripted
-        self.seconds += result.seconds
-        self.handovers += result.handover is not None
-        self.routed += result.taken is not None
-        if result.expected is not None:
-            self.matrix[result.expected, result.taken or "none"] += 1
-        if result.confidence is not None:
-            self.confidence[result.confidence, result.right] += 1
-        if result.right is not None:
-            self.labelled += 1
-            self.right += result.right
-        if result.status != "stopped":
-            _count(self.rates, result.case, result)
-            if result.kind is not None:
-                _count(self.kinds, result.kind, result)
-        self._add_spent(result)
-
-    def _add_spent(self, result: Result) -> None:
-        for spent in result.spent:
-            total = self.agents.setdefault(spent.agent, AgentTotal())
-            total.asked_in += 1
-            total.usage += spent.usage
-            known = total.cost is not None and spent.cost is not None
-            total.cost = (total.cost or 0) + (spent.cost or 0) if known else None
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
-
-    @property
-    def failed(self) -> int:
-        return self.counts["failed"] + self.counts["crashed"]
-
-    @property
-    def cost(self) -> float | None:
-        """US dollars at the given prices; None when a price is missing."""
-        costs = [total.cost for total in self.agents.values()]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
-
-    @property
-    def by_agent(self) -> list[tuple[AgentName, AgentTotal]]:
-        """The agents in their usual order."""
-        return [(name, self.agents[name]) for name in AGENT_NAMES if name in self.agents]
+    def answered_by(self, backend: str) -> tuple[str, str]:
+        """A word and a sentence on who answered: nobody may take a script for a model."""
+        if self.scripted == self.total:
+            return "scripted", "Every model's answer comes from a script; no model was asked."
+        if backend == "offline":
+            return "offline", "The built-in model was asked; no service was."
+        return "live", f"A model was asked ({backend})."
 
 
-def who_answered(summary: Summary, backend: str) -> tuple[str, str]:
-    """A word and a sentence on whose answers these are: nobody may take a script for a model."""
-    if summary.scripted == summary.total:
-        return "scripted", "Every model's answer comes from a script; no model was asked."
-    if summary.scripted:
-        return "partly scripted", f"{summary.scripted} of {summary.total} answers are scripts'."
-    if backend == "offline":
-        return "offline", "The built-in model was asked; no service was."
-    return "live", f"A model was asked ({backend})."
+def _rates(named: Iterable[tuple[str, Result]]) -> dict[str, Rate]:
+    counted = [(name, r.status == "passed") for name, r in named if r.status != "stopped"]
+    total, passed = Counter(name for name, _ in counted), Counter(n for n, ok in counted if ok)
+    return {name: Rate(passed[name], total[name]) for name in total}
 
 
-def _count(rates: dict[str, Rate], name: str, result: Result) -> None:
-    rate = rates.get(name, Rate(0, 0))
-    rates[name] = Rate(rate.passed + (result.status == "passed"), rate.total + 1)
+def _agents(results: list[Result]) -> dict[AgentName, AgentTotal]:
+    """The totals of the agents that were asked, in their usual order."""
+    found = {}
+    for name in AGENT_NAMES:
+        spent = [s for result in results for s in result.spent if s.agent == name]
+        if spent:
+            usage = sum((s.usage for s in spent), Usage())
+            found[name] = AgentTotal(len(spent), usage, total_cost(s.cost for s in spent))
+    return found
 
 
-def summarize(results: Iterable[Result]) -> Summary:
-    """The summary of some results, which are looked at once and not kept."""
-    summary = Summary()
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """The sum of costs; None as soon as one of them is not known."""
+    known = list(costs)
+    return None if None in known else sum(cost for cost in known if cost is not None)
+
+
+def dollars(cost: float | None) -> str:
+    """A cost in words."""
+    return "not known" if cost is None else f"${cost:.4f}"
+
+
+class Change(NamedTuple):
+    """One case that came out otherwise in the second of two runs."""
+
+    case: str
+    kind: Literal["broken", "fixed", "other way", "only in A", "only in B"]
+    before: str
+    after: str
+
+
+def compare_runs(before: Iterable[Result], after: Iterable[Result]) -> list[Change]:
+    """What differs between two runs; cases that came out the same in both are left out."""
+    first, second = _by_case(before), _by_case(after)
+    changes = []
+    for case in sorted({*first, *second}):
+        (old, was, went), (new, now, goes) = (_came(runs.get(case, [])) for runs in (first, second))
+        if case not in first or case not in second:
+            changes.append(Change(case, "only in A" if case in first else "only in B", was, now))
+        elif new != old:
+            changes.append(Change(case, "fixed" if new > old else "broken", was, now))
+        elif went != goes:
+            changes.append(Change(case, "other way", went, goes))
+    return changes
+
+
+def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
     for result in results:
-        summary.add(result)
-    return summary
+        if result.status != "stopped":
+            found.setdefault(result.case, []).append(result)
+    return found
+
+
+def _came(results: list[Result]) -> tuple[float, str, str]:
+    """The share of a case's runs that passed, what came in words, and the ways that it went."""
+    passed = sum(r.status == "passed" for r in results)
+    told = f"{passed}/{len(results)} passed" if results else ""
+    if len(results) == 1:
+        told = ": ".join((results[0].status, *results[0].differences[:1])).partition("\n")[0]
+    return passed / max(len(results), 1), told, " | ".join(sorted({r.path for r in results}))

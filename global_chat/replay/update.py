@@ -1,29 +1,27 @@
-"""Writing what came into a case's expectations, and nothing else into its file."""
+"""Writes cases: `--update` makes one expect what came, `--record` keeps a live turn as one."""
 
 from __future__ import annotations
 
-import difflib
+import json
+import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .case import Case, Expect, Holds
-from .case_text import with_expectations
-from .compare import differences
-from .document_diff import DocumentDiff, covers, document_diff
-from .outcome import Outcome
-from .placed_yaml import read
+from global_chat.disk.reading import read_text
+from global_chat.disk.writing import write_together
+from global_chat.model.recording import Recording, readable_yaml
+from global_chat.model.secrets import scrub_value
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Mapping
+from global_chat.yaml.source import Source
 
-#: Expectations that follow from what came. All others are promises that only a person can make.
-_FOLLOWING = {
-    *("agents", "confidence", "handover", "handed_back", "changed", "added", "removed"),
-    *("planning", "usage", "warnings", "error"),
-}
+from .cases import Expect, PartExpectation, spelled
+from .compare import DocumentDiff, covers, differences, document_diff, observed, part_differences
+from .play import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """The new text of one case file. `left` are differences that no new text can settle."""
 
     path: Path
@@ -31,78 +29,98 @@ class Update:
     after: str
     left: tuple[str, ...]
 
-    @property
-    def diff(self) -> str:
-        lines = difflib.unified_diff(
-            self.before.splitlines(),
-            self.after.splitlines(),
-            str(self.path),
-            "updated",
-            lineterm="",
-        )
-        return "\n".join(lines)
 
-
-def update_of(case: Case, outcome: Outcome) -> Update | None:
+def update_of(outcome: Outcome) -> Update | None:
     """What would make the case expect what came; None when it does already."""
-    found = differences(case, outcome)
-    if not found or case.path is None:
-        return None
-    keys = dict.fromkeys(d.key for d in found if d.key in _FOLLOWING)
+    path, found = outcome.case.path, differences(outcome)
+    came = _observed(outcome.case.expect, outcome)
+    # All other expectations are promises that only a person can make.
+    keys = dict.fromkeys(d.key for d in found if d.key in came)
     if "changed" in keys:  # one document, three expectations about it
         keys |= dict.fromkeys(("added", "removed"))
-    observed = observed_expectations(case.expect, outcome)
-    before = read(case.path)
-    after = with_expectations(before, {key: observed[key] for key in keys})
-    left = tuple(str(d) for d in found if d.key not in _FOLLOWING)
-    return Update(case.path, before.text, after, left)
+    before = read_text(path)
+    after = with_expectations(before, {key: came[key] for key in keys})
+    left = tuple(str(d) for d in found if d.key not in keys)
+    return Update(path, before, after, left) if found else None
 
 
-def observed_expectations(expect: Expect, outcome: Outcome) -> dict[str, Any]:
+def _observed(expect: Expect, outcome: Outcome) -> dict[str, Any]:
     """What came, in the words of a case file. What did not happen is None or empty."""
     diff = document_diff(outcome.workflow, outcome.after)
-    meta = outcome.response.meta if outcome.response else None
+    found = observed(outcome)
+    lists = {name: [*found[name]] for name in ("agents", "handed_back", "warnings")}
     return {
-        "agents": list(outcome.agents),
-        "confidence": outcome.route.confidence if outcome.route else None,
-        "handover": outcome.handover.agent if outcome.handover else None,
-        "handed_back": [h.agent for h in outcome.handed_back],
-        "changed": _holding(expect.changed, diff.changed, diff),
-        "added": _holding(expect.added, diff.added, diff),
+        **{**found, **lists, "usage": found["usage"] and found["usage"].as_dict()},
+        "changed": _parts(expect.changed, diff.changed, diff),
+        "added": _parts(expect.added, diff.added, diff),
         "removed": list(diff.removed),
-        "planning": {
-            "iterations": meta.planner_iterations,
-            "tool_calls": meta.total_tool_calls,
-            "limit_reached": meta.limit_reached is not None,
-        }
-        if meta and meta.planner_iterations is not None
-        else None,
-        "usage": outcome.response.usage.as_dict() if outcome.response else None,
-        "warnings": list(outcome.warnings),
-        "error": outcome.error.type if outcome.error else None,
     }
 
 
-def _holding(
-    expected: dict[str, Holds], paths: Iterable[str], diff: DocumentDiff
+def _parts(
+    expected: dict[str, PartExpectation], paths: Iterable[str], diff: DocumentDiff
 ) -> dict[str, Any]:
     """The paths with what was expected of them, where that still holds; else with their text."""
     found: dict[str, Any] = {}
     for path in paths:
         wanted = next((p for p in expected if covers(p, path)), path)
-        holds = expected.get(wanted, Holds())
-        part = diff.after.get(wanted)
-        text = part.text if part else None
-        if text is not None and not _still(holds, text):
-            found[wanted] = {"equals": text}
-        else:
-            found[wanted] = holds.model_dump(exclude_defaults=True, mode="json") or None
+        part = expected.get(wanted, PartExpectation())
+        found[wanted] = part.model_dump(exclude_defaults=True, mode="json") or None
+        if any(part_differences(wanted, part, diff)) and wanted in diff.after:
+            text = diff.after[wanted].text
+            found[wanted] = found[wanted] if text is None else {"equals": text}
     return found
 
 
-def _still(holds: Holds, text: str) -> bool:
-    return (
-        holds.equals in (None, text)
-        and all(words in text for words in holds.contains)
-        and not any(words in text for words in holds.lacks)
-    )
+def keep(folder: Path, outcome: Outcome, number: int, recording: Recording) -> None:
+    """Write a live turn as the case `<folder>/<id>` (from the second run on `<id>-<number>`).
+
+    Its script is what the models said, its expectations are what came. Secrets are taken out of
+    the payload as well as out of the script.
+    """
+    case = outcome.case
+    made = folder / (case.id if number == 1 else f"{case.id}-{number}")
+    made.mkdir(parents=True, exist_ok=True)
+    given = scrub_value({k: v for k, v in case.given.items() if k != "api_key"})
+    written: dict[str, Any] = {"title": case.title, "payload": "payload.json"}
+    if case.label is not None:
+        written["route"] = case.label.model_dump(exclude_defaults=True, mode="json")
+    written["expect"] = _present(_observed(Expect(), outcome))
+    payload = json.dumps(given, ensure_ascii=False, indent=2, default=str) + "\n"
+    texts = {"payload.json": payload, "script.yaml": recording.as_yaml()}
+    texts["case.yaml"] = readable_yaml(written)
+    write_together({made / name: text for name, text in texts.items()})
+
+
+def with_expectations(text: str, values: dict[str, Any]) -> str:
+    """The text of a case file with these keys of `expect` set; empty values are left out.
+
+    Every other character stays, unless `expect` is written in braces: then it is written anew.
+    """
+    source = Source(text)
+    root = compose(source)
+    entry = root.own.get("expect") if isinstance(root, Mapping) else None
+    if entry is None:
+        return text.rstrip("\n") + "\n" + readable_yaml({"expect": _present(values)})
+    expect = entry.value
+    if not isinstance(expect, Mapping) or expect.flow:
+        # Numbers that keep how they are spelled are texts: as expectations they mean the same.
+        known = json.loads(json.dumps(spelled(expect) or {}, default=str))
+        anew = readable_yaml({"expect": _present({**known, **values})}).rstrip("\n")
+        return source.splice([(entry.start, entry.end, anew)])
+    splices, added = [], ""
+    for name, value in values.items():
+        present = _present({name: value})
+        new = readable_yaml(present) if present else ""
+        new = textwrap.indent(new, " " * source.indent(expect.start))
+        if old := expect.own.get(name):
+            splices.append((source.line_start(old.start), source.next_line(old.end), new))
+        else:
+            added += new
+    end = source.next_line(expect.end)
+    first = "" if text[:end].endswith("\n") else "\n"
+    return source.splice([*splices, (end, end, first + added if added else "")])
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, [], {})}

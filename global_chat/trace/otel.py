@@ -12,10 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from global_chat import __version__
-from global_chat.contract.events import Event
 
-from .span import Span
-from .spans import Spans
+from .spans import Span, Spans
 
 if TYPE_CHECKING:
     from opentelemetry import trace
@@ -42,7 +40,7 @@ _USAGE = {
 }
 
 
-class OtelListener:
+class OtelListener(Spans):
     """A listener that gives each span to a tracer, with its own times and its own parent."""
 
     def __init__(
@@ -51,20 +49,13 @@ class OtelListener:
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """`provider` defaults to the application's own. The turn nests in a current span."""
+        super().__init__(clock)
         # The API costs 70 ms to import, which a turn that is not traced need not pay.
         from opentelemetry import trace  # noqa: PLC0415
 
         self._api = trace
         self._tracer = trace.get_tracer("global_chat", __version__, provider)
         self._live: dict[int, trace.Span] = {}
-        self._spans = Spans(self, clock)
-
-    def __call__(self, event: Event) -> None:
-        self._spans(event)
-
-    def close(self) -> None:
-        """End what is still open: the turn was interrupted."""
-        self._spans.close()
 
     def opened(self, span: Span) -> None:
         parent = self._live.get(span.parent.number) if span.parent else None
@@ -89,7 +80,8 @@ class OtelListener:
 def _name(span: Span) -> str:
     """`chat claude-…`, `execute_tool edit_job`, `invoke_agent global-chat`; else the kind."""
     operation = _OPERATIONS.get(span.kind)
-    subject = span.fields.get("model") or span.fields.get("tool") or "global-chat"
+    named = (span.fields.get(name) for name in ("tool", "model", "agent"))
+    subject = next(filter(None, named), "global-chat")
     return f"{operation} {subject}" if operation else span.kind
 
 

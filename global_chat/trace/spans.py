@@ -1,10 +1,19 @@
-"""Turns the events of one turn into nested spans."""
+"""Turns the events of one turn into nested spans, for whoever writes them down or sends them.
+
+A span holds names, counts and reasons, never what was said: traces may leave the machine. Of a
+tool's input only the names of its keys and its size are kept. A handover's goal is kept whole,
+because it is the answer to "why was this rerouted".
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 from global_chat.contract.events import (
     AgentInvoked,
@@ -22,20 +31,73 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import AgentName, Usage
 
-from . import fields
-from .nesting import Nesting
-from .span import Kind, Sink, Span
+SpanKind = Literal[
+    "turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning", "note"
+]
+
+#: Reasons may go on to quote what a model wrote; their beginning tells the kind of failure.
+MAX_REASON = 300
+
+#: The planner's tools that run a subagent.
+SUBAGENT_OF_TOOL = {
+    "call_job_code_agent": "job_code_agent",
+    "call_workflow_agent": "workflow_agent",
+}
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """A stretch of a turn. Times are nanoseconds since 1970; `number` counts from 1 in the turn.
+
+    `fields` holds facts for whoever reads the trace: never a prompt, an answer, code or a secret.
+    """
+
+    kind: SpanKind
+    turn_id: str
+    number: int
+    start_ns: int
+    parent: Span | None = None
+    end_ns: int | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        return self.end_ns is None
+
+    @property
+    def root(self) -> Span:
+        """The turn's own span."""
+        return self.parent.root if self.parent else self
+
+    @property
+    def milliseconds(self) -> float:
+        """How long it lasted, or 0 while it lasts."""
+        return round(((self.end_ns or self.start_ns) - self.start_ns) / 1e6, 3)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row of the trace file. What does not apply is left out."""
+        start = _EPOCH + timedelta(microseconds=self.start_ns // 1000)
+        return {
+            "kind": self.kind,
+            "turn_id": self.turn_id,
+            "span": self.number,
+            **({"parent": self.parent.number} if self.parent else {}),
+            "start": start.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "ms": self.milliseconds,
+            **{name: value for name, value in self.fields.items() if value is not None},
+        }
 
 
 class Spans:
-    """Listens to one turn and tells `sink` of every span."""
+    """Listens to one turn and makes spans of it. What becomes of them is up to a subclass."""
 
-    def __init__(self, sink: Sink, clock: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         """`clock` gives nanoseconds since 1970."""
-        self._sink, self._clock = sink, clock
+        self._clock = clock
         self._nesting = Nesting()
         self._turn: Span | None = None
         self._routing: Span | None = None
@@ -45,10 +107,17 @@ class Spans:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
-            self._turn = self._begin("turn", None, fields.of_turn(event), event.turn_id)
-            self._turn.fields |= {"agents": [], "tags": []}
+            facts = _facts(event, "session_id", "user_id", "persona", "backend")
+            facts |= {"agents": [], "tags": []}
+            self._turn = self._begin("turn", None, facts, event.turn_id)
         elif self._turn is not None:
             self._during(self._turn, event)
+
+    def opened(self, span: Span) -> None:
+        """Called when a span begins. It must not raise."""
+
+    def closed(self, span: Span) -> None:
+        """Called when a span has ended and all is known of it. It must not raise."""
 
     def _during(self, turn: Span, event: Event) -> None:
         match event:
@@ -57,21 +126,22 @@ class Spans:
             case RouteDecided():
                 self._route(turn, event)
             case ModelCallStarted():
-                span = self._begin("model_call", self._parent(event.agent))
-                span.fields = {"agent": event.agent, "model": event.model, "call": event.call}
-                self._calls[event.call] = span
+                facts = self._model_facts(event) | {"call": event.call}
+                self._calls[event.call] = self._begin(
+                    "model_call", self._parent(event.agent), facts
+                )
             case ModelCallEnded():
                 self._model_call_ended(event)
             case ToolCalled():
                 parent = self._parent(event.agent)
-                span = self._begin("tool_call", parent, fields.of_tool_call(event))
+                span = self._begin("tool_call", parent, _tool_call_facts(event))
                 self._nesting.tool_opened(span)
             case ToolEnded():
                 self._tool_ended(event)
             case HandedOver():
                 self._handover(turn, event)
             case Stitched():
-                self._moment("stitch", fields.of_stitch(event))
+                self._moment("stitch", _facts(event, "step", "added", "removed"))
             case Warned():
                 self._moment("warning", {"message": event.message})
             case Noted():
@@ -98,7 +168,8 @@ class Spans:
     def _route(self, turn: Span, event: RouteDecided) -> None:
         span = self._routing or self._begin("routing", turn)
         self._routing = None
-        self._end(span, fields.of_route(event))
+        facts = _facts(event, "destination", "confidence", "job_key", "sent_to", "reason")
+        self._end(span, {**facts, "detail": _reason(event.detail)})
         if event.reason == "low_confidence":
             turn.fields["tags"].append("low_confidence_reroute")
 
@@ -107,16 +178,29 @@ class Spans:
         if span is None:
             span = self._begin("model_call", self._parent(event.agent))
             span.start_ns -= int(event.milliseconds * 1e6)
-        self._end(span, fields.of_model_call(event), event.milliseconds)
+        first = event.first_token_ms
+        facts = {
+            **self._model_facts(event),
+            **_facts(event, "call", "attempt"),
+            "first_token_ms": None if first is None else round(first, 3),
+            **event.usage.as_dict(),
+            **_facts(event, "stop_reason", "error_type"),
+        }
+        self._end(span, facts, event.milliseconds)
+
+    def _model_facts(self, event: ModelCallStarted | ModelCallEnded) -> dict[str, Any]:
+        """Who asks which model. Offline no model is asked, whatever the settings name."""
+        offline = self._turn is not None and self._turn.fields["backend"] == "offline"
+        return {"agent": event.agent, "model": None if offline else event.model}
 
     def _tool_ended(self, event: ToolEnded) -> None:
         span = self._nesting.tool_closed(event.agent, event.id)
         if span is not None:
-            facts = {"failed": event.failed, "reason": fields.shortened(event.reason)}
+            facts = {"failed": event.failed, "reason": _reason(event.reason)}
             self._end(span, facts, event.milliseconds)
 
     def _handover(self, turn: Span, event: HandedOver) -> None:
-        self._moment("handover", fields.of_handover(event), event.agent)
+        self._moment("handover", _facts(event, "agent", "goal", "to_planner"), event.agent)
         if event.to_planner:
             turn.fields["tags"].append("handover")
             turn.fields["handover_from"] = event.agent
@@ -124,7 +208,7 @@ class Spans:
     def _finish(self, usage: Usage, error_type: str | None = None) -> None:
         for span in reversed(self._open[:]):
             if span is self._turn:
-                self._end(span, {**fields.of_usage(usage), "error_type": error_type})
+                self._end(span, {**usage.as_dict(), "error_type": error_type})
             else:
                 self._end(span, {"error_type": error_type, "unfinished": True})
 
@@ -133,12 +217,14 @@ class Spans:
             return self._routing
         return self._nesting.parent_of(agent) or self._turn
 
-    def _moment(self, kind: Kind, facts: dict[str, Any], agent: AgentName | None = None) -> None:
+    def _moment(
+        self, kind: SpanKind, facts: dict[str, Any], agent: AgentName | None = None
+    ) -> None:
         self._end(self._begin(kind, self._parent(agent), facts))
 
     def _begin(
         self,
-        kind: Kind,
+        kind: SpanKind,
         parent: Span | None,
         facts: dict[str, Any] | None = None,
         turn_id: str = "",
@@ -147,7 +233,7 @@ class Spans:
         turn_id = parent.turn_id if parent else turn_id
         span = Span(kind, turn_id, self._count, self._clock(), parent, fields=facts or {})
         self._open.append(span)
-        self._sink.opened(span)
+        self.opened(span)
         return span
 
     def _end(
@@ -156,4 +242,89 @@ class Spans:
         span.fields |= facts or {}
         span.end_ns = self._clock() if ms is None else span.start_ns + int(ms * 1e6)
         self._open.remove(span)
-        self._sink.closed(span)
+        self.closed(span)
+
+
+def _facts(event: Event, *names: str) -> dict[str, Any]:
+    """Those fields of the event that may stand in a trace."""
+    return {name: getattr(event, name) for name in names}
+
+
+def _tool_call_facts(event: ToolCalled) -> dict[str, Any]:
+    return {
+        **_facts(event, "agent", "tool"),
+        "tool_use_id": event.id,
+        "step": event.step,
+        "input_keys": sorted(event.input),
+        "input_characters": len(json.dumps(event.input, ensure_ascii=False, default=str)),
+    }
+
+
+def _reason(text: str | None) -> str | None:
+    """The first line of a reason, cut to `MAX_REASON` characters with a mark."""
+    if text is None:
+        return None
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "…"
+
+
+class Nesting:
+    """Which open tool call an event belongs to, although several of a round run at the same time.
+
+    Events carry no parent. But each is emitted in the context of the task that does the work, and
+    a context variable follows a task into the tasks that it starts: so what was last entered in
+    the current context is what encloses the event.
+    """
+
+    def __init__(self) -> None:
+        self._inside: ContextVar[Span | None] = ContextVar("inside", default=None)
+        self._tools: list[Span] = []
+        self._entered: set[int] = set()
+
+    def tool_opened(self, span: Span) -> None:
+        self._tools.append(span)
+        self._inside.set(span)
+
+    def tool_closed(self, agent: AgentName, tool_use_id: str) -> Span | None:
+        """The open call that ends. Parallel agents may use one id: the enclosing call is meant."""
+        same = [
+            span
+            for span in self._tools
+            if (span.fields["agent"], span.fields["tool_use_id"]) == (agent, tool_use_id)
+        ]
+        ended = next((span for span in self._around() if span in same), None)
+        ended = ended or next(iter(same), None)
+        if ended is not None:
+            self._tools.remove(ended)
+        return ended
+
+    def agent_started(self, agent: AgentName, step: str | None) -> None:
+        """A subagent starts: from here on the current task is in the call that asked for it.
+
+        The call may have been announced by the planner's own task, before this task existed. Then
+        the step tells which of several it is, and otherwise their order does.
+        """
+        waiting = [
+            span
+            for span in self._tools
+            if SUBAGENT_OF_TOOL.get(span.fields["tool"]) == agent
+            and span.number not in self._entered
+        ]
+        current = self._inside.get()
+        right = [span for span in waiting if span.fields["step"] == step] or waiting
+        if right:
+            chosen = current if current in right else right[0]
+            assert chosen is not None
+            self._entered.add(chosen.number)
+            self._inside.set(chosen)
+
+    def parent_of(self, agent: AgentName | None) -> Span | None:
+        """The enclosing open tool call that `agent` works for: another agent's. None: the turn."""
+        found = (span for span in self._around() if span.fields["agent"] != agent and span.is_open)
+        return next(found, None)
+
+    def _around(self) -> Iterable[Span]:
+        span = self._inside.get()
+        while span is not None and span.kind == "tool_call":
+            yield span
+            span = span.parent

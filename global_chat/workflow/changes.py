@@ -68,8 +68,13 @@ def project_changes(old: Workflow, new: Workflow) -> tuple[str, ...]:
 
 
 def changed_lines(before: str, after: str) -> tuple[int, int]:
-    """How many lines `after` adds to `before` and how many it takes away."""
+    """How many lines `after` adds to `before` and how many it takes away.
+
+    Lines that only end in another way count when nothing else differs.
+    """
     old, new = before.splitlines(), after.splitlines()
+    if old == new:
+        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
@@ -132,7 +137,7 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
     elif old is None:
         yield f"Added step {new.name} ({adaptor_name(new.adaptor).rsplit('@', 1)[0]})"
         if new.has_code:
-            yield _code(new.name, "", new.code or "")
+            yield code_change(new.name, "", new.code or "")
     else:
         if old.name != new.name:
             yield f"Renamed step {old.name} to {new.name}"
@@ -144,13 +149,13 @@ def _step(old: Step | None, new: Step | None) -> Iterator[str]:
         if old.code_path != new.code_path:
             yield f"Code of {new.name} now comes from {new.code_path or 'the document itself'}"
         elif (old.code or "") != (new.code or ""):
-            yield _code(new.name, old.code or "", new.code or "")
+            yield code_change(new.name, old.code or "", new.code or "")
 
 
-def _code(name: str, before: str, after: str) -> str:
+def code_change(name: str, before: str, after: str) -> str:
+    """The change of one step's code, in one line."""
     added, removed = changed_lines(before, after)
-    counts = f"+{added} −{removed}" if added or removed else "line ends only"
-    return f"Code of {name} changed ({counts})"
+    return f"Code of {name} changed (+{added} −{removed})"
 
 
 def _trigger(old: Trigger | None, new: Trigger | None, *, is_only: bool) -> Iterator[str]:

@@ -19,12 +19,12 @@ from global_chat.workflow.outline_lines import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
 from global_chat.workflow.patch import Patch
 from global_chat.workflow.patching import apply as patching
-from global_chat.workflow.reading.compose import compose
 from global_chat.workflow.reading.forms import Layout, check_number
-from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, resolve
 from global_chat.workflow.reading.project import Place, places, select
-from global_chat.workflow.reading.source import Source
 from global_chat.workflow.stitching import stitch as stitching
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Mapping, Node, Scalar, resolve
+from global_chat.yaml.source import Source
 
 
 class Workflow:

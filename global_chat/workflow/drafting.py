@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
-from global_chat.workflow.reading import yaml_text
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.nodes import Value
 
 Kind = Literal["code", "job", "trigger", "edge"]
 

@@ -14,12 +14,11 @@ from typing import Literal, TypeAlias
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.patch import Value
-from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.forms import Layout, P, Placed
-from global_chat.workflow.reading.nodes import Node, Scalar, data_of, entries_of, resolve
-from global_chat.workflow.reading.source import Source
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, SETTING_PATHS, is_secret
+from global_chat.yaml import nodes
+from global_chat.yaml.nodes import Node, Scalar, Value, data_of, entries_of, resolve
+from global_chat.yaml.source import Source
 
 #: Values by path: `("options", "timeout")`. Null, `{}` and `[]` are no value.
 OtherKeys: TypeAlias = dict[tuple[str, ...], Value]

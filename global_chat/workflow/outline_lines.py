@@ -19,8 +19,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA
+from global_chat.yaml.nodes import Value
 
 _PLAIN_KEY = re.compile(r"[\w.@-]+\Z")
 _NOTES = {"always": "", "on_job_success": "success", "on_job_failure": "failure"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Literal
 
-from global_chat.workflow.patch import Value
+from global_chat.yaml.nodes import Value
 
 Severity = Literal["error", "warning"]
 

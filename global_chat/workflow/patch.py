@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-#: A value of a YAML document, without its style.
-Value: TypeAlias = "str | bool | int | float | list[Value] | dict[str, Value] | None"
+from global_chat.yaml.nodes import Value
 
 #: New values of one part by field, in the words of the app's export (`source_job`, `target_job`,
 #: `condition_type` …) whatever form the document has. None takes a field away.
@@ -39,9 +38,19 @@ class PatchRejected(Exception):
     """A patch that cannot be applied; nothing was changed.
 
     `problems` are sentences that name the part and say what to do. They are in the patch's terms:
-    for a model to correct by, or for an engineer.
+    for a model to correct by, or for an engineer. There are at most `MAX_PROBLEMS` of them, none
+    longer than `MAX_SENTENCE` characters.
     """
 
+    MAX_PROBLEMS = 20
+    MAX_SENTENCE = 500
+
     def __init__(self, *problems: str) -> None:
-        super().__init__(" ".join(problems))
-        self.problems = problems
+        told = [
+            text if len(text) <= self.MAX_SENTENCE else text[: self.MAX_SENTENCE - 1] + "…"
+            for text in dict.fromkeys(problems[: self.MAX_PROBLEMS])
+        ]
+        if (more := len(problems) - self.MAX_PROBLEMS) > 0:
+            told.append(f"There are {more:,} more problems of this kind.")
+        super().__init__(" ".join(told))
+        self.problems = tuple(told)

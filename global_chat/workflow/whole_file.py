@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Mapping, resolve
 from global_chat.workflow.reading.project import places
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Mapping, resolve
+from global_chat.yaml.source import Source
 
 
 def every_workflow(text: str) -> tuple[tuple[str | None, Workflow], ...]:

@@ -24,11 +24,12 @@ LONGEST_HANG = 20.0
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it arrived."""
+    """A request as it arrived; `port` is the client's, one a connection."""
 
     path: str
     headers: dict[str, str]
     body: Event
+    port: int
 
     @property
     def agent(self) -> str:
@@ -120,7 +121,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.owner.take(Received(self.path, headers, json.loads(raw)))
+        answer = self.owner.take(
+            Received(self.path, headers, json.loads(raw), self.client_address[1])
+        )
         try:
             if answer.status != 200 or answer.body:
                 self._plain(answer)

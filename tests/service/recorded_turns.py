@@ -7,20 +7,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from global_chat.agents.context import Services
 from global_chat.contract.errors import TurnError
 from global_chat.contract.events import Event
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
 from global_chat.contract.settings import PlannerSettings, RetrySettings, Settings
-from global_chat.contract.usage import Usage
 from global_chat.model.retry import Retrying
-from global_chat.model.script_file import script_from
-from global_chat.model.scripted import ScriptedModel
+from global_chat.model.scripted import ScriptedModel, script_from
 from global_chat.model.seam import Block, Model, ModelEvent, ModelRequest, Reply
-from global_chat.turn.lifecycle import Services
-from global_chat.turn.single import take_job_turn, take_workflow_turn
-from global_chat.turn.take import take_turn
+from global_chat.turn.take import take_job_turn, take_turn, take_workflow_turn
 from global_chat.workflow.document import Workflow
 from tests.screen import blocks_on
 from tests.service.scripts import PAGE, TO_PLANNER, WORKFLOW, Script

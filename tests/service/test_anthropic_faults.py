@@ -10,9 +10,9 @@ import pytest
 
 from global_chat.contract import errors
 from global_chat.contract.errors import TurnError
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from global_chat.model.anthropic import AnthropicModel
-from global_chat.model.anthropic_errors import retry_after
+from global_chat.model.anthropic_connection import retry_after
 from tests.service.answers import Answer, broken, refusal, text
 from tests.service.messages_server import MessagesServer
 from tests.service.model_calls import (

@@ -8,8 +8,8 @@ from contextlib import aclosing, suppress
 import pytest
 
 from global_chat.contract import errors
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import RetrySettings
-from global_chat.contract.usage import Usage
 from global_chat.model.retry import Retrying
 from global_chat.model.seam import Message, Restarted
 from tests.service.answers import Answer, broken, refusal, text, tool_use
@@ -82,6 +82,14 @@ async def test_a_server_that_keeps_the_line_open_is_not_waited_for(
     async with asked(messages_server.url, timeout_seconds=20) as model:
         reply = await reply_of(model, a_request())
     assert reply.text == HELLO.content[0]["text"]
+
+
+async def test_the_next_call_uses_the_connection_again(messages_server: MessagesServer) -> None:
+    messages_server.add(HELLO, HELLO, HELLO)
+    async with asked(messages_server.url) as model:
+        for _ in range(3):
+            await reply_of(model, a_request())
+    assert len({received.port for received in messages_server.requests}) == 1
 
 
 async def test_calls_run_side_by_side(messages_server: MessagesServer) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from global_chat.contract.attachments import MAX_CHARACTERS
+from global_chat.contract.attachments import FIELD_OF_TYPE, MAX_CHARACTERS
 from global_chat.contract.events import Warned
 from tests.service.recorded_turns import Taken, results_in, take
 from tests.service.scripts import (
@@ -173,6 +173,35 @@ async def test_the_planner_hears_when_it_names_what_is_not_there(agent: str) -> 
     (result,) = results_in(taken.to("planner")[1])
     assert result["content"].endswith("could be passed on: run_logs, screenshot.")
     assert "is_error" not in result
+
+
+@pytest.mark.parametrize("agent", ["job_code_agent", "workflow_agent"])
+async def test_the_planner_hears_of_an_attachment_that_only_the_job_code_agent_does_not_read(
+    agent: str,
+) -> None:
+    to_code = agent == "job_code_agent"
+    call = (code_call("load", attachments=["screenshot"]) if to_code else
+            structure_call(attachments=["screenshot"]))  # fmt: skip
+    script = planned(call, **{agent: CODE if to_code else STRUCTURE})
+    taken = await take(script, attachments=[{"type": "screenshot", "content": "canary-shot"}])
+    (result,) = results_in(taken.to("planner")[1])
+    assert ("could be passed on: screenshot." in result["content"]) == to_code
+    assert (agent in taken.holding("canary-shot")) != to_code
+
+
+@pytest.mark.parametrize("agent", ["planner", "job_code_agent", "workflow_agent"])
+async def test_a_type_that_is_added_to_the_mapping_reaches_the_agents_in_its_own_block(
+    agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FIELD_OF_TYPE, "browser_console", "console")
+    call = code_call("load", attachments=["browser_console"])
+    if agent == "workflow_agent":
+        call = structure_call(attachments=["browser_console"])
+    subagent = "workflow_agent" if agent == "workflow_agent" else "job_code_agent"
+    script = planned(call, **{subagent: STRUCTURE if agent == "workflow_agent" else CODE})
+    taken = await take(script, attachments=[{"type": "browser_console", "content": "TypeError"}])
+    assert "<console>\nTypeError\n</console>" in taken.to(agent)[0].system[1].text  # type: ignore[arg-type]
+    assert not taken.of(Warned)
 
 
 # --- bytes

@@ -9,11 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from global_chat.contract.settings import Settings
-from global_chat.replay.case import Case
-from global_chat.replay.collect import collect
-from global_chat.replay.compare import differences
-from global_chat.replay.labelled import read_labelled
+from global_chat.model.prices import parse_prices
+from global_chat.replay.cases import Case, collect, read_labelled
 from global_chat.replay.play import play_script
+from global_chat.replay.run import judge_script
 from tests.service import case_surfaces
 
 pytestmark = pytest.mark.service
@@ -46,7 +45,7 @@ class Requests(_Text):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 async def test_case(case: Case, snapshot: SnapshotAssertion) -> None:
     outcome = await play_script(case)
-    assert [str(d) for d in differences(case, outcome)] == []
+    assert judge_script(outcome, 1, parse_prices()).differences == ()
     assert case_surfaces.plain(outcome) == snapshot.use_extension(PlainText)
     assert case_surfaces.response(outcome) == snapshot.use_extension(ResponseJson)
     if outcome.exchanges:

@@ -212,11 +212,11 @@ def test_a_settings_file_changes_what_it_names(command: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ("router = 5", "the setting 'router' should be a table"),
-        ('[router]\nmodle = "x"', "the setting 'router.modle' is not known"),
-        ("[retry]\nattempts = 0", "'retry.attempts' should be greater than or equal to 1"),
-        ("timeout_seconds = inf", "'timeout_seconds' should be a finite number"),
-        ("timeout_seconds = nan", "'timeout_seconds' should be"),
+        ("router = 5", "`router` must be a table"),
+        ('[router]\nmodle = "x"', "`router.modle` is not a known key of the settings"),
+        ("[retry]\nattempts = 0", "`retry.attempts` must be greater than or equal to 1"),
+        ("timeout_seconds = inf", "`timeout_seconds` must be a finite number"),
+        ("timeout_seconds = nan", "`timeout_seconds` must be"),
         ("x = = 1", "is not TOML"),
     ],
 )

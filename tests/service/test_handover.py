@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -132,7 +131,7 @@ async def test_the_trace_hears_of_it_and_the_response_s_meta_does_not(
 ) -> None:
     taken = await take({**misroute, "planner": [ANSWER]})
     (event,) = taken.of(HandedOver)
-    assert asdict(event) == {"agent": agent, "goal": GOAL, "to_planner": True}
+    assert event == HandedOver(agent, GOAL, to_planner=True)
     assert "hand" not in taken.response.meta.model_dump_json()
 
 

@@ -1,4 +1,4 @@
-"""Subagent mode in every turn, production mode for who is addressed directly, and never a mix."""
+"""Subagent mode in every turn, direct mode for who is addressed directly, and never a mix."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_addressed_directly_the_job_code_agent_knows_only_its_step() -> No
         context={"expression": "fn(s => s);", "adaptor": "@openfn/language-http@7.3.2"},
     )
     (request,) = taken.requests
-    assert request.system[0].text == job_system("production")
+    assert request.system[0].text == job_system("direct")
     assert "workflow overview" in request.system[0].text
     assert [t.name for t in request.tools] == ["edit_job"]
     for word in ("workflow_structure", "inspect_job_code", "edit_workflow", "handover"):
@@ -134,7 +134,7 @@ async def test_addressed_directly_the_workflow_agent_cannot_hand_over() -> None:
     script = {"workflow_agent": [{"reply": {"yaml": None, "text": "It is fine."}}]}
     taken = await ask_workflow(script, existing_yaml=WORKFLOW)
     (request,) = taken.requests
-    assert request.system[0].text == workflow_system("production", "")
+    assert request.system[0].text == workflow_system("direct", "")
     assert "Inspector" in request.system[0].text
     assert request.output_schema is not None
     assert list(request.output_schema["properties"]) == ["remove", "yaml", "text"]
@@ -143,14 +143,14 @@ async def test_addressed_directly_the_workflow_agent_cannot_hand_over() -> None:
 
 
 @pytest.mark.parametrize("name", ["edit_workflow", "inspect_workflow", "inspect_job_code"])
-async def test_a_tool_that_production_mode_has_not_is_refused(name: str) -> None:
+async def test_a_tool_that_direct_mode_has_not_is_refused(name: str) -> None:
     script = {"job_code_agent": [calls(tool(name, goal="all", job_keys=["load"])), *CODE]}
     taken = await ask_job(script, context={"expression": "fn(s => s);"})
     assert taken.response.response == "It is fine."
     assert "There is no tool" in repr(taken.requests[1])
 
 
-async def test_a_handover_that_production_mode_has_not_is_ignored() -> None:
+async def test_a_handover_that_direct_mode_has_not_is_ignored() -> None:
     reply = {"handover": "all of it", "yaml": None, "text": "It is fine."}
     taken = await ask_workflow({"workflow_agent": [{"reply": reply}]}, existing_yaml=WORKFLOW)
     assert taken.response.response == "It is fine."

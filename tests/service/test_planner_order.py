@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from global_chat.contract.events import Event, Stitched
+from global_chat.contract.events import AgentInvoked, Event, Stitched, ToolCalled
 from global_chat.model.seam import Model, ModelEvent, ModelRequest
 from tests.service.recorded_turns import results_in, take
 from tests.service.scripts import (
@@ -138,6 +138,40 @@ async def test_two_calls_for_one_step_build_on_each_other() -> None:
     )
     assert "{ limit: 80, page: 2 }" in taken.code_of("fetch")
     assert len(taken.of(Stitched)) == 2
+
+
+async def test_an_event_carries_the_planner_s_call_that_it_happens_under() -> None:
+    keys = ("fetch", "clean", "load")
+    first = {**structure_call(), "id": "structure"}
+    codes = [{**code_call(key), "id": f"call-{key}"} for key in keys]
+    edits = [
+        # Parallel agents may use one id for their own tool calls.
+        calls(
+            {**edit(None, f"// new {key}\n"), "id": "same"},
+            when={"contains": f"step: {key}"},
+        )
+        for key in keys
+    ]
+    script = {
+        "router": TO_PLANNER,
+        "planner": [calls(first, *codes), says("Done.")],
+        "workflow_agent": [structure(text="It is fine.")],
+        "job_code_agent": edits,
+    }
+    taken = await take(script, wrap=lambda model: Meeting(model, asyncio.Barrier(3)))
+    names = {"fetch": "Fetch visits", "clean": "Clean visits", "load": "Load visits"}
+    for key, name in names.items():
+        under = [event for event in taken.events if event.parent == f"call-{key}"]
+        assert [type(event).__name__ for event in under] == [
+            "AgentInvoked", "Status", "ModelCallStarted", "ModelCallEnded", "ToolCalled",
+            "ToolEnded", "WorkflowChanged", "Stitched",
+        ]  # fmt: skip
+        assert [e.step for e in under if isinstance(e, AgentInvoked | Stitched)] == [name, name]
+    structural = [e for e in taken.of(AgentInvoked) if e.parent == "structure"]
+    assert [event.agent for event in structural] == ["workflow_agent"]
+    turn_itself = {event.agent for event in taken.of(AgentInvoked) if event.parent is None}
+    assert turn_itself == {"router", "planner"}
+    assert all(e.parent is None for e in taken.of(ToolCalled) if e.agent == "planner")
 
 
 async def test_a_failed_call_does_not_cost_the_others_their_work() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from global_chat.replay.collect import collect
+from global_chat.contract.errors import BadRequest
+from global_chat.contract.settings import Settings
+from global_chat.replay.cases import collect
 from global_chat.replay.compare import differences
 from global_chat.replay.history import History
 from global_chat.replay.play import play_script
@@ -91,7 +92,7 @@ def test_a_wrong_route_a_wrong_step_and_a_wrong_edit_fail(
     server.add(route("job_code_agent", "get"), edit("get('/a');", "get('/a');"))
     server._answers = [a for a in server._answers if "/z" not in str(a)]
     (result,) = live(tmp_path, server, tmp_path / "cases").report["results"]
-    assert result["differences"] == ["changed: jobs.get.body was to change and did not"]
+    assert result["differences"] == ["changed: jobs.get.body was to be changed and was not"]
 
 
 def test_a_rate_over_repetitions_comes_with_its_interval(
@@ -185,7 +186,7 @@ def test_what_is_recorded_plays_back_as_it_came(tmp_path: Path, server: BatchesS
     assert ended.code == 1  # a change was meant and nothing changed
     (case,) = collect([kept])
     outcome = asyncio.run(play_script(case))
-    assert differences(case, outcome) == ()
+    assert differences(outcome) == ()
     assert (case.expect.handover, outcome.agents[-1]) == ("job_code_agent", "planner")
 
 
@@ -212,10 +213,27 @@ def test_a_rate_limit_of_one_call_slows_the_run_and_fails_no_case(
 ) -> None:
     file = requests_file(tmp_path, *[{"destination": "planner"}] * 6)
     limited = refusal(429, "rate_limit_error", "slow down", retry_after="0.05")
-    server.add(*[limited] * 7, *[route("planner")] * 6)
+    server.add(*[limited] * 2, *[route("planner")] * 6)
     ended = live(tmp_path, server, "--routes", file, "--routes-only", "--jobs", 3)
     assert ended.code == 0
-    assert len(server.requests) == 13
+    assert len(server.requests) == 8
+
+
+def test_a_rate_limit_that_stays_fails_its_case_and_a_resumed_run_asks_again(
+    tmp_path: Path, server: BatchesServer
+) -> None:
+    file = requests_file(tmp_path, *[{"destination": "planner"}] * 2)
+    limited = refusal(429, "rate_limit_error", "slow down", retry_after="0.01")
+    given = ("--routes", file, "--routes-only", "--jobs", 1)
+    attempts = Settings().retry.attempts
+    server.add(*[limited] * attempts, *[route("planner")] * 2)
+    ended = live(tmp_path, server, *given)
+    assert statuses(ended) == {"r-1": "failed", "r-2": "passed"}
+    assert len(server.requests) == attempts + 1  # nobody but the model's own retry asked again
+    assert statuses(live(tmp_path, server, *given, "--resume")) == dict.fromkeys(
+        ("r-1", "r-2"), "passed"
+    )
+    assert len(server.requests) == attempts + 2
 
 
 def test_a_key_that_is_refused_ends_the_run_at_the_first_case(
@@ -262,8 +280,7 @@ def test_a_history_that_cannot_be_written_ends_a_live_run_in_words(
     tmp_path: Path, server: BatchesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(history: History, *_: object) -> None:
-        with history._told():
-            raise sqlite3.OperationalError("database or disk is full")
+        raise BadRequest("The history cannot be used: database or disk is full.")
 
     monkeypatch.setattr(History, "add", full)
     file = requests_file(tmp_path, *[{"destination": "planner"}] * 6)

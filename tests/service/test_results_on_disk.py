@@ -22,6 +22,7 @@ from tests.service.command_line import (
     EDIT,
     EDITED,
     OVERLOADED,
+    PAYLOAD,
     WORKFLOW,
     CommandLine,
     Ran,
@@ -115,6 +116,42 @@ def test_a_full_disk_leaves_both_old_files_and_says_so(
     assert ran.out.startswith("I limited the page size")  # the answer itself is not lost
     assert "Error (INTERNAL): " in ran.err and "No space left on device" in ran.err
     assert {name: command.text(name) for name in command.files} == OLD
+
+
+@pytest.mark.parametrize("option", ["--trace", "--record"])
+def test_a_trace_or_recording_that_fails_costs_no_result_and_is_told(
+    command: CommandLine, option: str
+) -> None:
+    ran = command.turn(EDITED, option, "/dev/full")
+    assert ran.code == 1
+    assert "wrote turn.response.json, turn.workflow.yaml" in ran.err
+    assert "Error (INTERNAL): " in ran.err.splitlines()[-1]
+    assert "/dev/full" in ran.err and "No space left on device" in ran.err
+    assert command.json("turn.response.json")["attachments"][0]["content"] == CHANGED
+    assert command.text("turn.workflow.yaml") == CHANGED
+
+
+def test_with_json_the_response_is_whole_although_the_trace_fails(command: CommandLine) -> None:
+    ran = command.turn(EDITED, "--json", "--trace", "/dev/full")
+    assert (ran.code, ran.json) == (1, command.json("turn.response.json"))
+
+
+def test_a_failed_turn_keeps_its_own_error_when_the_trace_fails_too(command: CommandLine) -> None:
+    ran = command.turn(OVERLOADED, "--trace", "/dev/full", "--record", "/dev/full")
+    assert (ran.code, command.json("turn.response.json")["type"]) == (4, "OVERLOADED")
+
+
+def test_a_collector_that_fails_costs_no_result(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        assert command.text("turn.workflow.yaml") == CHANGED  # it was written before
+        raise RuntimeError("no route to the collector")
+
+    monkeypatch.setattr("global_chat.trace.otel.OtelListener.close", broken)
+    command.write("turn.json", {**PAYLOAD, "metrics_opt_in": True})
+    ran = command.turn(EDITED)
+    assert (ran.code, "Error (INTERNAL): " in ran.err) == (1, True)
 
 
 def test_a_result_that_cannot_be_written_is_found_before_anybody_is_asked(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from global_chat.contract.events import Changes, RouteDecided
+from global_chat.contract.settings import RouterSettings, Settings
 from tests.service.recorded_turns import Taken, take
 from tests.service.scripts import (
     BODIES,
@@ -212,6 +213,16 @@ async def test_three_is_enough_and_a_planner_s_route_needs_none() -> None:
     assert route(taken).reason == "decided"
     taken = await take({"router": [routed("planner", 1)], "planner": [PLANS]})
     assert route(taken).reason == "decided"
+
+
+@pytest.mark.parametrize(("least", "reason"), [(1, "decided"), (4, "low_confidence")])
+async def test_the_least_confidence_is_a_setting(least: int, reason: str) -> None:
+    router = RouterSettings(model="m", max_tokens=256, least_confidence=least)
+    script = {"router": to_code(confidence=1), "job_code_agent": [QUESTION]}
+    if reason == "low_confidence":
+        script = {"router": to_code(confidence=3), "planner": [PLANS]}
+    taken = await take(script, settings=Settings(router=router))
+    assert route(taken).reason == reason
 
 
 @pytest.mark.parametrize(

@@ -176,22 +176,44 @@ def test_json_and_events_cannot_share_a_stream(command: CommandLine) -> None:
 def decisions(err: str) -> list[str]:
     """The lines of `--verbose`, without what differs from run to run."""
     lines = [line for line in err.splitlines() if line.startswith(("INFO ", "WARNING "))]
-    return [re.sub(r"[\d,]+ (ms|in,|out,)", r"… \1", line) for line in lines]
+    return [re.sub(r"[\d,]+ (ms|tokens in|out)", r"… \1", line) for line in lines]
 
 
 def test_verbose_says_what_was_decided_and_what_it_cost(command: CommandLine) -> None:
     ran = command.turn(EDITED, "--verbose", "--quiet")
     assert decisions(ran.err) == [
         "INFO router: invoked",
-        "INFO router: claude-haiku-5-5 call 1.1 end_turn in … ms, first token after … ms; tokens: "
-        "… in, … out, 0 from cache, 0 to cache",
+        "INFO router: claude-haiku-5-5 call 1.1 end_turn in … ms, first token after … ms; "
+        "… tokens in, … out",
         "INFO router: decided job_code_agent (confidence 5, job_key fetch); sent to job_code_agent",
         "INFO job_code_agent: invoked for Fetch",
         "INFO job_code_agent: claude-sonnet-5-5 call 2.1 tool_use in … ms, first token after … ms; "
-        "tokens: … in, … out, 0 from cache, 0 to cache",
+        "… tokens in, … out",
         "INFO job_code_agent: calls edit_job on Fetch",
         "INFO stitched the code of Fetch (+1 −1)",
     ]
+
+
+def test_the_last_line_counts_the_tokens_of_the_response(command: CommandLine) -> None:
+    usage = {"cache_read_input_tokens": 2_000, "cache_creation_input_tokens": 300}
+    turn = {**ANSWERED["planner"][0], "usage": {"output_tokens": 1_234, **usage}}
+    ran = command.turn({**ANSWERED, "planner": [turn]})
+    usage = command.json("turn.response.json")["usage"]
+    assert usage["output_tokens"] > 1_234  # the router's are in it
+    read = usage["input_tokens"] + 2_300
+    assert (
+        f" · {read:,} tokens in (2,000 cached, 300 written to the cache), "
+        f"{usage['output_tokens']:,} out · "
+    ) in ran.err.splitlines()[-1]
+
+
+def test_verbose_offline_names_no_model(command: CommandLine) -> None:
+    command.write("turn.json", {**PAYLOAD, "content": "Rename Fetch to Get visits"})
+    ran = command.turn(None, "--backend", "offline", "-v", "--trace", "trace.jsonl")
+    assert ran.code == 0
+    assert "claude" not in ran.err + command.text("trace.jsonl")
+    ran = command.run("trace", "trace.jsonl")
+    assert "offline, answered by rules" in ran.out and "claude" not in ran.out
 
 
 def test_verbose_warns_of_a_handover_with_its_goal_and_shows_each_tool_call(
@@ -213,7 +235,7 @@ def test_verbose_warns_of_a_handover_with_its_goal_and_shows_each_tool_call(
 def test_verbose_warns_when_a_turn_is_not_sent_where_the_router_said(command: CommandLine) -> None:
     for script, why in (
         ({**ANSWERED, "router": [routed("workflow_agent", 2)]}, "low confidence"),
-        ({**ANSWERED, "router": [{"text": "Hm."}]}, "unusable reply"),
+        ({**ANSWERED, "router": [{"text": "Hm."}]}, "an unusable reply"),
     ):
         ran = command.turn(script, "-v", "-q")
         [line] = [line for line in decisions(ran.err) if "decided" in line]

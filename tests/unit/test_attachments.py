@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from global_chat.contract.attachments import (
     FIELD_OF_TYPE,
-    FIELDS,
     MAX_CHARACTERS,
     Attachment,
     as_text,
@@ -52,7 +51,16 @@ def test_each_type_goes_into_its_field() -> None:
         "output_dataclip": "output",
         "run_output": "output",
     }
-    assert set(FIELD_OF_TYPE.values()) == set(FIELDS)
+    assert list(dict.fromkeys(FIELD_OF_TYPE.values())) == ["input", "output", "run_logs"]
+
+
+def test_a_type_that_is_added_to_the_mapping_is_rendered_in_its_own_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(FIELD_OF_TYPE, "browser_console", "console")
+    given_ = [Attachment("browser_console", "TypeError"), Attachment("log", "l")]
+    assert without_field(given_) == ()
+    assert render(given_) == ("<run_logs>\nl\n</run_logs>\n\n<console>\nTypeError\n</console>")
 
 
 def test_a_field_with_one_source_is_not_labelled() -> None:

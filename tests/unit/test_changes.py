@@ -301,7 +301,7 @@ def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) ->
     assert new.changes_to(old), f"nothing is told of {leaf}, the other way round"
 
 
-@given(documents(), _OTHERS)
+@given(documents(settings=False), _OTHERS)
 @settings(max_examples=80, deadline=None)
 def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, str, str]) -> None:
     place, was, now = other
@@ -327,6 +327,13 @@ def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, s
 def test_nothing_changed_is_nothing_told(drawn: Drawn) -> None:
     one = Workflow.read(drawn.text, drawn.page)
     assert one.changes_to(Workflow.read(drawn.text, drawn.page)) == ()
+
+
+def test_another_end_of_a_line_is_a_change_when_it_is_the_only_one() -> None:
+    assert changed_lines("a\nb\n", "a\nb") == (1, 1)
+    assert changed_lines("a\nb", "a\nb\nc\n") == (1, 0)
+    old = JOBS.replace("body: |-", "body: |")
+    assert told(old, JOBS) == ["Code of Clean changed (+1 −1)"]
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))

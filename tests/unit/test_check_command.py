@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from workflow_documents import JOBS, project
 
-from global_chat.cli.check import run_check
-from global_chat.cli.diff import run_diff
+from global_chat.cli.workflow_files import run_check, run_diff
 
 pytestmark = pytest.mark.unit
 

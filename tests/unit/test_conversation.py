@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from global_chat.agents.asking import as_message
-from global_chat.agents.conversation import OPENING, messages
-from global_chat.agents.tool_results import ToolOutcome, results
+from global_chat.agents.model_calls import OPENING, messages
+from global_chat.agents.tools import ToolOutcome, results
+from global_chat.contract.names import Usage
+from global_chat.contract.payload import Payload, read
 from global_chat.contract.response import HistoryEntry
-from global_chat.contract.usage import Usage
-from global_chat.model.seam import Block, Message, Reply
+from global_chat.model.anthropic_messages import wire_body
+from global_chat.model.seam import Block, Message, ModelRequest, Reply
 
 pytestmark = pytest.mark.unit
 
@@ -26,6 +27,15 @@ def turn(role: str, content: str) -> HistoryEntry:
     return HistoryEntry.model_validate({"role": role, "content": content})
 
 
+def sent(history: list[HistoryEntry], content: str) -> tuple[Message, ...]:
+    """The messages of a payload's history and request, as they go over the wire."""
+    given_ = [entry.model_dump() for entry in history]
+    payload = read(Payload, {"content": content, "history": given_})
+    conversation = messages(payload.turns, payload.content)
+    body = wire_body(ModelRequest("planner", "m", (), conversation, 10))
+    return tuple(Message(m["role"], m["content"]) for m in body["messages"])
+
+
 def test_the_history_comes_first_and_the_request_last() -> None:
     found = messages([turn("user", "hi"), turn("assistant", "Hello.")], "go on")
     assert found == (
@@ -36,7 +46,7 @@ def test_the_history_comes_first_and_the_request_last() -> None:
 
 
 def test_neighbours_of_one_role_become_one_message() -> None:
-    found = messages([turn("user", "hi"), turn("assistant", " "), turn("user", "hello?")], "go on")
+    found = sent([turn("user", "hi"), turn("assistant", " "), turn("user", "hello?")], "go on")
     assert found == (Message("user", "hi\n\nhello?\n\ngo on"),)
 
 
@@ -51,7 +61,7 @@ def test_neighbours_of_one_role_become_one_message() -> None:
 def test_what_the_assistant_says_first_stays_what_the_assistant_said(
     history: list[HistoryEntry],
 ) -> None:
-    assert messages(history, "yes please") == (
+    assert sent(history, "yes please") == (
         Message("user", OPENING),
         Message("assistant", "Shall I run it hourly?"),
         Message("user", "yes please"),
@@ -68,11 +78,11 @@ def test_a_conversation_that_the_user_opens_has_no_word_on_who_does() -> None:
     assert messages([], "go") == (Message("user", "go"),)
 
 
-@given(st.lists(entries, max_size=8), st.text(min_size=1))
+@given(st.lists(entries, max_size=8), st.text(min_size=1).filter(str.strip))
 def test_every_conversation_is_one_that_providers_accept(
     history: list[HistoryEntry], content: str
 ) -> None:
-    found = messages(history, content)
+    found = sent(history, content)
     roles = [m.role for m in found]
     assert roles == ["user" if i % 2 == 0 else "assistant" for i in range(len(roles))]
     assert roles[-1] == "user"
@@ -80,7 +90,7 @@ def test_every_conversation_is_one_that_providers_accept(
     for entry in history:
         said = [str(m.content) for m in found if m.role == entry.role]
         assert not entry.content.strip() or any(entry.content in text for text in said)
-    assert all(str(m.content).strip() for m in found[:-1])
+    assert all(str(m.content).strip() for m in found)
 
 
 def reply(*blocks: Block) -> Reply:
@@ -91,12 +101,12 @@ def test_a_reply_goes_back_block_by_block_as_it_came() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s1gn"}
     use = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {"code_edits": []}}
     text = {"type": "text", "text": " Done.\n"}
-    assert as_message(reply(thinking, text, use)) == Message("assistant", (thinking, text, use))
+    assert reply(thinking, text, use).as_message() == Message("assistant", (thinking, text, use))
 
 
-def test_our_own_notes_do_not_travel() -> None:
+def test_internal_notes_do_not_travel() -> None:
     cut = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}, "_raw_input": '{"co'}
-    assert as_message(reply(cut)).content == (
+    assert reply(cut).as_message().content == (
         {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}},
     )
 
@@ -104,7 +114,7 @@ def test_our_own_notes_do_not_travel() -> None:
 @pytest.mark.parametrize("blank", ["", " ", "\n\n"])
 def test_blank_texts_which_providers_refuse_stay_behind(blank: str) -> None:
     use = {"type": "tool_use", "id": "t1", "name": "edit_job", "input": {}}
-    assert as_message(reply({"type": "text", "text": blank}, use)).content == (use,)
+    assert reply({"type": "text", "text": blank}, use).as_message().content == (use,)
 
 
 @pytest.mark.parametrize("blank", ["", " \n "])

@@ -9,7 +9,7 @@ import pytest
 
 from global_chat.contract import errors
 from global_chat.contract.errors import RateLimited, TurnError
-from global_chat.contract.usage import Usage
+from global_chat.contract.names import Usage
 from tests.promised_failures import PROMISED
 
 pytestmark = pytest.mark.unit

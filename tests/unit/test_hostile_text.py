@@ -22,10 +22,9 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.render.json_lines import JsonLines
 from global_chat.render.live import Live
-from global_chat.render.plain import Plain
-from global_chat.render.safe_text import clean, one_line
+from global_chat.render.renderers import JsonLines, Plain
+from global_chat.render.text import clean, one_line
 from tests.terminal import seen
 from tests.turns import ended
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import Mapping, Scalar, Sequence, resolve
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import Mapping, Scalar, Sequence, resolve
+from global_chat.yaml.source import Source
 
 pytestmark = pytest.mark.unit
 

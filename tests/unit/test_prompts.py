@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from global_chat.agents.job_tools import TOOLS
-from global_chat.agents.structured_reply import schema
+from global_chat.agents.tools import JOB_TOOLS
+from global_chat.agents.workflow_chat import schema
 from global_chat.contract.attachments import Attachment, render
 from global_chat.prompts import compose
-from global_chat.prompts.compose import Mode
-from global_chat.prompts.part import Part, PromptError, join
+from global_chat.prompts.compose import Mode, Part, PromptError, join
 
 pytestmark = pytest.mark.unit
 
-MODES: tuple[Mode, ...] = ("subagent", "production")
+MODES: tuple[Mode, ...] = ("subagent", "direct")
 ADAPTORS = "http 7.3.2\npostgresql 8.1.2"
 EVIDENCE = render([Attachment("log", "R/T started\nError: no such table")])
 
@@ -66,7 +65,7 @@ def test_what_is_particular_to_a_call(snapshot: SnapshotAssertion) -> None:
             code="get('/visits');\n",
             evidence=EVIDENCE,
         ),
-        "job code agent, production": compose.job_context(
+        "job code agent, direct": compose.job_context(
             outline="", step="fetch", adaptor="", code="", evidence=""
         ),
         "job code agent, correction": compose.job_correction("The edit fits nowhere."),
@@ -88,18 +87,18 @@ HANDING_OVER = ("handover", "hand over", "edit_workflow", "inspect_job_code", "w
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_only_production_mode_sends_the_user_to_another_page(mode: Mode) -> None:
+def test_only_direct_mode_sends_the_user_to_another_page(mode: Mode) -> None:
     for prompt in (compose.job_system(mode), compose.workflow_system(mode, ADAPTORS)):
         found = [words for words in GO_ELSEWHERE if words.lower() in prompt.lower()]
-        assert bool(found) == (mode == "production"), found
+        assert bool(found) == (mode == "direct"), found
 
 
-def test_production_mode_knows_no_handover() -> None:
+def test_direct_mode_knows_no_handover() -> None:
     told = [
-        compose.job_system("production"),
-        compose.workflow_system("production", ADAPTORS),
-        str(TOOLS["production"]),
-        str(schema("production")),
+        compose.job_system("direct"),
+        compose.workflow_system("direct", ADAPTORS),
+        str(JOB_TOOLS["direct"]),
+        str(schema("direct")),
         compose.job_context(outline="", step="fetch", adaptor="a", code="b", evidence=EVIDENCE),
     ]
     for text, words in itertools.product(told, HANDING_OVER):

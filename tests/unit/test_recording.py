@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 from global_chat.contract import errors
 from global_chat.contract.errors import TurnError
-from global_chat.contract.names import AGENT_NAMES
+from global_chat.contract.names import AGENT_NAMES, Usage
 from global_chat.contract.settings import RetrySettings
-from global_chat.contract.usage import Usage
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
-from global_chat.model.script_file import parse_script
-from global_chat.model.scripted import ScriptedModel
+from global_chat.model.scripted import ScriptedModel, parse_script
 from global_chat.model.seam import (
     Message,
     ModelEvent,
@@ -254,6 +252,19 @@ def test_what_looks_like_a_secret_goes(text: str, secret: str) -> None:
 )
 def test_code_and_prose_about_secrets_stay(text: str) -> None:
     assert scrub(text) == text
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "scrubbed"),
+    [
+        ("test", "the latest test of testing", f"the latest {REMOVED} of testing"),
+        ("ollama", "ollama/qwen, not ollama_2", f"{REMOVED}/qwen, not ollama_2"),
+        ("ok", "ok, it is ok", "ok, it is ok"),
+        ("long-secret", "xlong-secretx", f"x{REMOVED}x"),
+    ],
+)
+def test_a_short_key_goes_only_where_it_is_a_word(key: str, text: str, scrubbed: str) -> None:
+    assert scrub(text, (key,)) == scrubbed
 
 
 texts = st.text(

@@ -23,7 +23,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.render.json_lines import JsonLines
+from global_chat.render.renderers import JsonLines
 from tests.turns import ANSWER, CHANGES, ended, failed, pieces, planned
 
 pytestmark = pytest.mark.unit

@@ -25,10 +25,9 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.render import screen
+from global_chat.render import live as live_view
 from global_chat.render.choice import renderer
-from global_chat.render.diffs import MAX_LINES
-from global_chat.render.live import Live
+from global_chat.render.live import MAX_DIFF_LINES, Live
 from global_chat.render.markdown import StreamedMarkdown, split_blocks
 from global_chat.render.wording import RESTARTED
 from tests.terminal import cursor_is_shown, seen
@@ -137,7 +136,7 @@ def test_the_moving_part_never_outgrows_the_screen() -> None:
 def test_the_clock_that_draws_the_moving_part_disturbs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(screen, "FRAME_SECONDS", 0.0001)
+    monkeypatch.setattr(live_view, "FRAME_SECONDS", 0.0001)
     out = io.StringIO()
     with Live(out, Tty(), size=(60, 24)) as view:
         for event in planned(ANSWER * 3):
@@ -179,7 +178,7 @@ def test_a_diff_without_a_line_that_differs_is_told_in_words() -> None:
 def test_a_very_long_diff_is_cut_with_a_word() -> None:
     after = "".join(f"line({number});\n" for number in range(1000))
     text = shown([Changes("", (StepDiff("a", "A", "", after),)), ended("Done.")])
-    assert text.count("+line(") == MAX_LINES - 1
+    assert text.count("+line(") == MAX_DIFF_LINES - 1
     assert "701 more lines" in text
 
 

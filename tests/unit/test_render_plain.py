@@ -23,11 +23,10 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.render.choice import Kind, choose, renderer
-from global_chat.render.json_lines import JsonLines
-from global_chat.render.plain import Plain
-from global_chat.render.renderer import Renderer
-from global_chat.render.stream import Stream
+from global_chat.render.choice import renderer
+from global_chat.render.live import Live
+from global_chat.render.renderers import JsonLines, Plain, Renderer
+from global_chat.render.text import Stream
 from global_chat.render.wording import error_text
 from tests.turns import ANSWER, ended, failed, pieces, planned
 
@@ -157,23 +156,33 @@ def test_an_error_names_the_work_that_was_kept() -> None:
     )
 
 
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.mark.parametrize(
-    ("facts", "kind"),
+    ("out", "options", "kind"),
     [
-        ({"terminal": True, "term": "xterm"}, "live"),
-        ({"terminal": True}, "live"),
-        ({"terminal": True, "term": "dumb"}, "plain"),
-        ({"terminal": False, "term": "xterm"}, "plain"),
-        ({"terminal": True, "events": True}, "events"),
-        ({"terminal": True, "json": True}, "warnings"),
-        ({"terminal": True, "json": True, "events": True}, "warnings"),
-        ({"terminal": True, "quiet": True}, "silent"),
-        ({"terminal": True, "quiet": True, "json": True}, "silent"),
-        ({"terminal": True, "quiet": True, "events": True}, "events"),
+        (Tty(), {}, Live),
+        (io.StringIO(), {}, Plain),
+        (None, {}, Plain),
+        (Tty(), {"events": True}, JsonLines),
+        (Tty(), {"json": True}, Renderer),
+        (Tty(), {"json": True, "events": True}, Renderer),
+        (Tty(), {"quiet": True}, Renderer),
+        (Tty(), {"quiet": True, "events": True}, JsonLines),
     ],
 )
-def test_which_renderer_a_command_gets(facts: dict[str, bool], kind: Kind) -> None:
-    assert choose(**facts) == kind  # type: ignore[arg-type]
+def test_which_renderer_a_command_gets(
+    out: io.StringIO | None, options: dict[str, bool], kind: type[Renderer]
+) -> None:
+    assert type(renderer(out, None, {"TERM": "xterm"}, **options)) is kind  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_draw_is_written_to_like_a_pipe(term: str) -> None:
+    assert isinstance(renderer(Tty(), None, {"TERM": term}), Plain)
 
 
 def test_a_pipe_gets_only_the_answer_unless_a_stream_is_asked_for() -> None:

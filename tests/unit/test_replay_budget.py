@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from global_chat.contract.errors import BadRequest, Overloaded, RateLimited
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import Settings
-from global_chat.contract.usage import Usage
+from global_chat.model.prices import Budgeted, BudgetSpent, Price, Prices
 from global_chat.model.seam import Message, ModelEvent, ModelRequest, Reply, Restarted
-from global_chat.replay.budget import Budgeted, BudgetSpent, Ledger, check_prices, most_expensive
-from global_chat.replay.pace import MOST_TRIES, Paced
-from global_chat.replay.prices import Price, Prices
+from global_chat.replay import run
+from global_chat.replay.run import Paced
 
 pytestmark = pytest.mark.unit
 
@@ -49,103 +49,95 @@ async def ask(model: Budgeted | Paced, given: ModelRequest | None = None) -> lis
 
 
 async def test_a_call_that_may_cost_more_than_is_left_is_not_made() -> None:
-    model, ledger = Scripted(1, 1, 1), Ledger(3.5)
-    budgeted = Budgeted(model, ledger, PRICES)
+    model = Scripted(1, 1, 1)
+    budgeted = Budgeted(model, 3.5, PRICES)
     await ask(budgeted)
     await ask(budgeted)
     with pytest.raises(BudgetSpent, match=r"\$3\.5"):
         await ask(budgeted)
-    assert (model.asked, ledger.spent) == (2, 2.0)
+    assert (model.asked, budgeted.spent) == (2, 2.0)
 
 
 async def test_parallel_calls_wait_for_money_that_others_may_leave_over() -> None:
-    model, ledger = Scripted(*[1] * 8), Ledger(9)
-    await asyncio.gather(*(ask(Budgeted(model, ledger, PRICES)) for _ in range(8)))
-    assert (model.asked, ledger.spent) == (8, 8.0)
+    model = Scripted(*[1] * 8)
+    budgeted = Budgeted(model, 9, PRICES)
+    await asyncio.gather(*(ask(budgeted) for _ in range(8)))
+    assert (model.asked, budgeted.spent) == (8, 8.0)
     assert model.most <= 4  # two dollars were set aside for each
 
 
 async def test_parallel_calls_never_overspend() -> None:
-    model, ledger = Scripted(*[2] * 20), Ledger(9)
-    calls = (ask(Budgeted(model, ledger, PRICES)) for _ in range(20))
-    ended = await asyncio.gather(*calls, return_exceptions=True)
-    assert ledger.spent == 8.0
+    budgeted = Budgeted(Scripted(*[2] * 20), 9, PRICES)
+    ended = await asyncio.gather(*(ask(budgeted) for _ in range(20)), return_exceptions=True)
+    assert budgeted.spent == 8.0
     assert sum(isinstance(end, BudgetSpent) for end in ended) == 16
 
 
 async def test_a_failed_call_costs_what_it_had_used() -> None:
     failed = Overloaded("busy")
     failed.usage = Usage(output_tokens=2)
-    ledger = Ledger(10)
+    budgeted = Budgeted(Scripted(failed), 10, PRICES)
     with pytest.raises(Overloaded):
-        await ask(Budgeted(Scripted(failed), ledger, PRICES))
-    assert ledger.spent == 2.0
+        await ask(budgeted)
+    assert budgeted.spent == 2.0
 
 
 async def test_a_discount_counts_on_both_sides() -> None:
-    ledger = Ledger(1)
-    await ask(Budgeted(Scripted(2), ledger, PRICES, factor=0.5))
-    assert ledger.spent == 1.0
+    budgeted = Budgeted(Scripted(2), 1, PRICES, factor=0.5)
+    await ask(budgeted)
+    assert budgeted.spent == 1.0
 
 
 def test_the_most_that_a_call_can_cost_grows_with_its_text_and_its_limit() -> None:
     price = Price(input=1, output=1, cache_write=3)
-    short = most_expensive(request(10), price)
+    short = price.most(request(10))
     longer = ModelRequest("router", "m", (), (Message("user", "x" * 2_000_000),), 10)
-    assert most_expensive(request(10 + 1_000_000), price) == pytest.approx(short + 1, rel=1e-3)
-    assert most_expensive(longer, price) == pytest.approx(short + 3, rel=1e-3)
+    assert price.most(request(10 + 1_000_000)) == pytest.approx(short + 1, rel=1e-3)
+    assert price.most(longer) == pytest.approx(short + 3, rel=1e-3)
 
 
-def test_a_budget_without_a_price_is_refused_before_anything_is_asked() -> None:
+def test_a_model_without_a_price_is_named() -> None:
     with pytest.raises(BadRequest, match="no price"):
-        check_prices(PRICES, Settings())
+        PRICES.of(Settings().router.model)
 
 
-class Clock:
-    """Time that passes only while somebody sleeps."""
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited for, in seconds; time passes only while somebody sleeps."""
+    waits: list[float] = []
 
-    def __init__(self) -> None:
-        self.now = 100.0
+    async def sleep(seconds: float) -> None:
+        if seconds:  # the model that is asked here gives way with zero
+            waits.append(seconds)
 
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
-def paced(model: Scripted, width: int, clock: Clock) -> Paced:
-    return Paced(model, width, sleep=clock.sleep, clock=clock)
+    monkeypatch.setattr(run.time, "monotonic", lambda: 100 + sum(waits))
+    monkeypatch.setattr(run.asyncio, "sleep", sleep)
+    return waits
 
 
-async def test_no_more_calls_run_than_the_width_allows() -> None:
-    model = Scripted(*[1] * 9)
-    slow = paced(model, 3, Clock())
-    await asyncio.gather(*(ask(slow) for _ in range(9)))
-    assert (model.asked, model.most) == (9, 3)
-
-
-async def test_a_call_that_is_turned_away_waits_as_asked_and_is_sent_again() -> None:
-    model, clock = Scripted(RateLimited("slow down", retry_after=7), 1), Clock()
-    restarted, reply = await ask(paced(model, 4, clock))
-    assert restarted == Restarted(Usage(), "RATE_LIMIT", 7)
-    assert isinstance(reply, Reply)
-    assert clock.now == 107
-
-
-async def test_one_limit_pauses_and_narrows_every_call() -> None:
-    limited: list[int | Exception] = [RateLimited("slow down", retry_after=7)]
-    model, clock = Scripted(*limited, *[1] * 9), Clock()
-    slow = paced(model, 4, clock)
-    await ask(slow)
-    model.most = 0
-    await asyncio.gather(*(ask(slow) for _ in range(8)))
-    assert model.most == 3  # four before; two at first, and wider again with each answer
-    assert clock.now == 107  # nobody waited a second time
-
-
-async def test_a_limit_that_stays_is_told_in_the_end() -> None:
-    model = Scripted(*[RateLimited("slow down", retry_after=1)] * MOST_TRIES)
+async def test_a_rate_limit_keeps_later_calls_waiting_and_sends_nothing_again(
+    slept: list[float],
+) -> None:
+    model = Scripted(RateLimited("slow down", retry_after=7), 1, 1)
+    paced = Paced(model)
     with pytest.raises(RateLimited):
-        await ask(paced(model, 1, Clock()))
-    assert model.asked == MOST_TRIES
+        await ask(paced)
+    assert (model.asked, slept) == (1, [])
+    await ask(paced)
+    await ask(paced)
+    assert (model.asked, slept) == (3, [7])
+
+
+async def test_a_pause_of_the_models_own_retry_is_everybodys(slept: list[float]) -> None:
+    class Retried(Scripted):
+        async def complete(self, given: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+            if self.asked == 0:
+                yield Restarted(Usage(), "RATE_LIMIT", 3)
+            async for event in super().complete(given):
+                yield event
+
+    paced = Paced(Retried(1, 1))
+    restarted, reply = await ask(paced)
+    assert isinstance(restarted, Restarted) and isinstance(reply, Reply)
+    await ask(paced)
+    assert slept == [3]

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.settings import Settings
-from global_chat.replay.collect import BrokenCases, collect
-from global_chat.replay.labelled import read_labelled
-from global_chat.replay.selection import matching, shard
+from global_chat.replay.cases import BrokenCases, collect, matching, read_labelled, shard
 from tests.replay_cases import CASE, SCRIPT, a_case, write_case
 
 pytestmark = pytest.mark.unit
@@ -38,10 +36,10 @@ def test_cases_are_found_at_any_depth_once_each_and_in_order(tmp_path: Path) -> 
         (CASE.replace("content: ask", "contents: ask"), "case.yaml:3:3: The payload"),
         (CASE + "script: other.yaml\n", "case.yaml:22:9: the file other.yaml is not there"),
         (CASE + "workflow: none.yaml\n", "case.yaml:22:11: the file none.yaml is not there"),
-        (CASE + "title: again\n", "case.yaml:22:1: the key 'title' stands twice"),
+        (CASE + "title: again\n", "case.yaml:22:1: The key `title` stands twice"),
         (CASE + "  : :\n - x", "case.yaml:"),
-        ("- a list\n", "case.yaml:1:1: the file"),
-        ("", "case.yaml:1:1: the file"),
+        ("- a list\n", "case.yaml:1:1: the value"),
+        ("", "case.yaml:1:1: the value"),
     ],
 )
 def test_a_broken_case_is_told_with_its_place(tmp_path: Path, case: str, place: str) -> None:
@@ -124,9 +122,12 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
     ("line", "problem"),
     [
         ("{", "1: Expecting property name"),
-        ("[]", "1: the line:"),
-        ('{"id": "a", "content": "x", "destination": "nowhere"}', "1: destination:"),
-        ('{"id": "a", "content": "x", "destination": "planner", "more": 1}', "1: more:"),
+        ("[]", "1: the value should be"),
+        ('{"id": "a", "content": "x", "destination": "nowhere"}', "1: destination should be"),
+        (
+            '{"id": "a", "content": "x", "destination": "planner", "more": 1}',
+            "1: more is not known",
+        ),
         ('{"id": "a", "content": " ", "destination": "planner"}', "1: The payload"),
         (
             '{"id": "a", "content": "x", "destination": "planner", "workflow": "no"}',

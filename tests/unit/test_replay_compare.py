@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 
 async def keys(tmp_path: Path, case: str = CASE, script: str = SCRIPT) -> set[str]:
     made = a_case(tmp_path, case=case, script=script)
-    return {difference.key for difference in differences(made, await play_script(made))}
+    return {difference.key for difference in differences(await play_script(made))}
 
 
 async def test_a_case_that_is_met_has_no_differences(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_a_call_that_no_turn_answers_names_the_nearest_turn_and_the_differ
 ) -> None:
     script = SCRIPT.replace("  - text: Done.", "  - when: { contains: zebra }\n    text: Done.")
     made = a_case(tmp_path, script=script)
-    found = {d.key: d.message for d in differences(made, await play_script(made))}
+    found = {d.key: d.message for d in differences(await play_script(made))}
     assert "SCRIPT_MISMATCH" in found["error"]
     assert "job_code_agent[0]" in found["error"] and "'zebra' is not in" in found["error"]
     assert "script" not in found  # the turns left over follow from the miss

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from global_chat.replay.document_diff import document_diff, other_bytes
+from global_chat.replay.compare import document_diff, other_bytes
 from tests.replay_cases import WORKFLOW
 
 pytestmark = pytest.mark.unit

@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.errors import BadRequest
-from global_chat.replay.comparison import compare_runs
 from global_chat.replay.history import History
-from global_chat.replay.result import Evidence, Said
+from global_chat.replay.summary import compare_runs
 from tests.replay_cases import a_result
 
 pytestmark = pytest.mark.unit
 
 
 def test_results_come_back_as_they_were_in_the_order_of_cases(tmp_path: Path) -> None:
-    results = [a_result("b"), a_result("a", number=2), a_result("a", seconds=0.25)]
+    said = [("user", "hé 🐱")]
+    spent = [{"agent": "router", "model": "m", "usage": {"input_tokens": 5}}]
+    results = [
+        a_result("b", status="failed", differences=["x"], conversation=said),
+        a_result("a", number=2, spent=spent),
+        a_result("a", seconds=0.25),
+    ]
     with History(tmp_path / "new" / "h.sqlite") as history:
         run = history.begin("scripted", "all")
         for result in results:
@@ -25,18 +30,7 @@ def test_results_come_back_as_they_were_in_the_order_of_cases(tmp_path: Path) ->
     with History(tmp_path / "new" / "h.sqlite") as history:
         again = history.run("last")
         assert again == run
-        assert list(history.results(again)) == [results[2], results[1], results[0]]
-        assert list(history.results(again, "b")) == [results[0]]
-
-
-def test_evidence_of_a_failure_is_kept_and_of_no_other(tmp_path: Path) -> None:
-    evidence = Evidence(conversation=(Said(who="user", text="hé 🐱"),), workflow_diff=("+a",))
-    with History(tmp_path / "h.sqlite") as history:
-        run = history.begin("scripted", "all")
-        history.add(run, a_result("bad", status="failed"), evidence)
-        history.add(run, a_result("good"))
-        assert history.evidence(run, a_result("bad")) == evidence
-        assert history.evidence(run, a_result("good")) is None
+        assert history.results(again) == [results[2], results[1], results[0]]
 
 
 def test_a_run_is_resumed_by_what_it_was_about(tmp_path: Path) -> None:
@@ -47,13 +41,13 @@ def test_a_run_is_resumed_by_what_it_was_about(tmp_path: Path) -> None:
         assert history.resume("scripted", "some").id not in (first.id, 2)
 
 
-def test_what_is_done_is_known_by_case_repetition_and_text(tmp_path: Path) -> None:
-    with History(tmp_path / "h.sqlite") as history:
-        run = history.begin("scripted", "all")
-        history.add(run, a_result("a", fingerprint="f"))
-        history.add(run, a_result("b", number=2, status="failed"))
-        history.add(run, a_result("c", status="stopped"))
-        assert history.done(run) == {("a", 1, "f"), ("b", 2, "")}
+def test_what_nobody_answered_or_the_budget_stopped_is_not_final() -> None:
+    assert a_result("a").is_final
+    assert a_result("a", status="failed", error="AUTH_ERROR").is_final
+    assert not a_result("a", status="failed", error="AUTH_ERROR", scripted=False).is_final
+    assert not a_result("a", status="failed", error="RATE_LIMIT", scripted=False).is_final
+    assert a_result("a", status="failed", error="REFUSED", scripted=False).is_final
+    assert not a_result("a", status="stopped").is_final
 
 
 def test_runs_are_named_by_number_or_counted_back_from_the_last(tmp_path: Path) -> None:
@@ -76,19 +70,19 @@ def test_a_file_that_is_no_history_is_told_and_left_alone(tmp_path: Path) -> Non
     assert file.read_text().startswith("dear diary")
 
 
-def test_results_of_another_version_are_told_and_damage_is_no_crash(tmp_path: Path) -> None:
+def test_results_of_another_version_and_damage_are_told(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite"
     with History(path) as history:
         run = history.begin("scripted", "all")
-        history.add(run, a_result("a"), Evidence())
+        history.add(run, a_result("a"))
     with sqlite3.connect(path) as file:
-        file.execute("UPDATE results SET result = '{\"of\": 2031}', evidence = x'00'")
+        file.execute("UPDATE case_results SET result = '{\"of\": 2031}'")
     file.close()
-    with History(path) as history:
-        with pytest.raises(BadRequest, match="Name another file with --history"):
-            list(history.results(run))
-        with pytest.raises(BadRequest, match="cannot be used"):
-            history.evidence(run, a_result("a"))
+    with (
+        History(path) as history,
+        pytest.raises(BadRequest, match=r"another version.*Name another file with --history"),
+    ):
+        history.results(run)
 
 
 def test_two_runs_differ_in_what_broke_what_was_fixed_and_what_went_elsewhere() -> None:
@@ -110,12 +104,12 @@ def test_two_runs_differ_in_what_broke_what_was_fixed_and_what_went_elsewhere() 
         a_result("rate", number=1, status="failed"),
         a_result("rate", number=2, status="failed"),
     ]
-    found = {c.case: (c.kind, c.before, c.after) for c in compare_runs(before, after).changes}
+    found = {c.case: (c.kind, c.before, c.after) for c in compare_runs(before, after)}
     assert found == {
         "breaks": ("broken", "passed", "failed: says: no"),
         "fixed": ("fixed", "failed: agents: no", "passed"),
         "gone": ("only in A", "passed", ""),
         "new": ("only in B", "", "passed"),
         "rate": ("broken", "1/2 passed", "0/2 passed"),
-        "wanders": ("other way", "router → planner", "router → job_code_agent"),
+        "wanders": ("other way", "router → planner", "router → job code agent"),
     }

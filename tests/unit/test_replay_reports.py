@@ -10,19 +10,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from global_chat.render.live import console
 from global_chat.replay.history import Run
-from global_chat.replay.report_html import html_report
-from global_chat.replay.report_json import json_report
-from global_chat.replay.report_junit import junit_report
-from global_chat.replay.result import Evidence, Result, Said
-from global_chat.replay.summary import summarize
-from global_chat.replay.terminal import console, show_failures, show_summary, show_table
+from global_chat.replay.report import html_report, json_report, junit_report, show_run
+from global_chat.replay.result import Result
+from global_chat.replay.summary import Summary
 from tests.replay_cases import a_result
 
 pytestmark = pytest.mark.unit
 
 RUN = Run(3, "2026-01-01T00:00:00Z", None, "scripted", "{}")
 HOSTILE = "</pre><script>alert(1)</script>\x1b[2J\x00\ud83d <img src=http://example.org/x>"
+
 RESULTS = [
     a_result(
         "good", agents=["router", "planner"], expected="planner", taken="planner", confidence=5
@@ -38,17 +37,16 @@ RESULTS = [
         taken="job_code_agent",
         right=False,
         confidence=4,
+        conversation=[("planner", HOSTILE)],
+        workflow_diff=["-a", "+b", " c"],
     ),
-    a_result("dead", status="crashed", differences=("the process died of it (SIGKILL)",)),
+    a_result("dead", status="crashed", differences=("ZeroDivisionError: of all things\ufffe",)),
     a_result("left", status="stopped"),
 ]
-EVIDENCE = Evidence(
-    conversation=(Said(who="planner", text=HOSTILE),), workflow_diff=("-a", "+b", " c")
-)
 
 
 def page(results: list[Result] = RESULTS) -> str:
-    return html_report(RUN, summarize(results), lambda: results, lambda _: EVIDENCE)
+    return html_report(RUN, Summary(results))
 
 
 class _Reader(HTMLParser):
@@ -90,7 +88,7 @@ def test_the_page_tells_routes_confidence_failures_and_every_case() -> None:
     text = page()
     assert re.search(r'<td style="background: rgba\(var\(--bad\), [\d.]+\)">1</td>', text)
     assert re.search(r'<td style="background: rgba\(var\(--good\), [\d.]+\)">1</td>', text)
-    for wanted in ("scripted", "job_code_agent ⇢ planner", "<ins>+b</ins>", "<del>-a</del>", "50%"):
+    for wanted in ("scripted", "job code agent ⇢ planner", "<ins>+b</ins>", "<del>-a</del>", "50%"):
         assert wanted in text
     assert text.count("<article") == 2
     assert all(f"<td>{result.case}</td>" in text for result in RESULTS)
@@ -104,7 +102,7 @@ def test_a_live_run_is_not_called_scripted() -> None:
 
 
 def test_the_junit_file_is_xml_and_counts_right() -> None:
-    suite = ET.fromstring(junit_report(RUN, summarize(RESULTS), RESULTS)).find("testsuite")
+    suite = ET.fromstring(junit_report(RUN, Summary(RESULTS))).find("testsuite")
     assert suite is not None
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
@@ -114,7 +112,7 @@ def test_the_junit_file_is_xml_and_counts_right() -> None:
 
 
 def test_the_json_report_is_one_object_with_every_result() -> None:
-    report = json.loads(json_report(RUN, summarize(RESULTS), RESULTS))
+    report = json.loads(json_report(RUN, Summary(RESULTS)))
     assert [result["case"] for result in report["results"]] == ["good", "bad", "dead", "left"]
     assert report["results"][0]["scripted"] is True
     assert (report["summary"]["passed"], report["summary"]["failed"]) == (1, 1)
@@ -128,10 +126,7 @@ def test_the_json_report_is_one_object_with_every_result() -> None:
 def shown(results: list[Result]) -> str:
     out = io.StringIO()
     screen = console(out, colours=False)
-    summary = summarize(results)
-    show_table(screen, results, summary)
-    show_failures(screen, results)
-    show_summary(screen, summary, RUN)
+    show_run(screen, RUN, Summary(results))
     return out.getvalue()
 
 
@@ -139,7 +134,7 @@ def test_the_terminal_shows_cases_in_order_and_why_they_failed() -> None:
     text = shown(RESULTS)
     rows = re.findall(r"^[✔✘–] +(\w+)", text, re.MULTILINE)
     assert rows[:4] == ["good", "bad", "dead", "left"]
-    assert "router → job_code_agent ⇢ planner" in text
+    assert "router → job code agent ⇢ planner" in text
     assert "\x1b" not in text and "\x00" not in text
     assert "1 passed, 1 failed, 1 crashed, 1 stopped of 4" in text
     assert "scripted: Every model's answer comes from a script; no model was asked." in text

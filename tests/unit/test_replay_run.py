@@ -1,161 +1,93 @@
-"""Running many cases: each for itself, whatever one of them does to its process."""
+"""Running many cases: each for itself, several at a time, and no more of them when one says so."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from global_chat.replay.case import Case
-from global_chat.replay.prices import read_prices
-from global_chat.replay.processes import run_in_processes
-from global_chat.replay.result import Evidence, Result
-from global_chat.replay.run import Enough, Judged, Work, run_here, scripted_play, work_of
-from global_chat.replay.scripted_runs import run_scripted
+from global_chat.model.prices import parse_prices
+from global_chat.replay.cases import Case
+from global_chat.replay.result import Result
+from global_chat.replay.run import Play, StopRun, run_all, scripted
 from tests.replay_cases import CASE, a_case, a_result
 
 pytestmark = pytest.mark.unit
 
-PRICES = read_prices()
+PRICES = parse_prices()
 
 
-class Told:
-    """Remembers what it is told; `enough` says after how many it wants no more."""
+async def results_of(
+    cases: list[Case], play: Play, *, jobs: int = 1, enough: int = 99
+) -> list[Result]:
+    """What came until there was `enough`."""
+    results: list[Result] = []
 
-    def __init__(self, enough: int | None = None) -> None:
-        self.results: list[Result] = []
-        self.evidence: list[Evidence | None] = []
-        self._enough = enough
+    def receive(result: Result) -> None:
+        results.append(result)
+        if len(results) == enough:
+            raise StopRun
 
-    def __call__(self, result: Result, evidence: Evidence | None) -> None:
-        self.results.append(result)
-        self.evidence.append(evidence)
-        if len(self.results) == self._enough:
-            raise Enough
-
-    @property
-    def statuses(self) -> dict[str, str]:
-        return {f"{r.case}#{r.number}": r.status for r in self.results}
+    await run_all([(case, 1) for case in cases], play, jobs, receive)
+    return results
 
 
-def cases(tmp_path: Path, *names: str) -> list[Case]:
-    return [a_case(tmp_path, name) for name in names]
-
-
-def work(tmp_path: Path, *names: str) -> list[Work]:
-    return [Work(case) for case in cases(tmp_path, *names)]
-
-
-def test_a_failed_case_comes_with_its_conversation_and_its_diff(tmp_path: Path) -> None:
-    told = Told()
+async def test_a_failed_case_comes_with_its_conversation_and_its_diff(tmp_path: Path) -> None:
     case = a_case(tmp_path, case=CASE.replace("says: Done", "says: Never"))
-    run_scripted([Work(case)], PRICES, 1, told)
-    assert told.statuses == {"edit#1": "failed"}
-    (evidence,) = told.evidence
-    assert evidence is not None
-    assert [said.who for said in evidence.conversation] == [
-        *("user", "to router", "router", "to job_code_agent", "job_code_agent", "answer")
+    (result,) = await results_of([case], scripted(PRICES))
+    assert result.status == "failed"
+    assert [who for who, _ in result.conversation] == [
+        *("user", "to router", "router", "to job_code_agent", "job_code_agent"),
+        *("job_code_agent", "answer"),
     ]
-    assert "+    body: get('/z');" in evidence.workflow_diff
+    assert "+    body: get('/z');" in result.workflow_diff
 
 
-def test_a_result_says_where_the_turn_went_and_what_it_took(tmp_path: Path) -> None:
-    told = Told()
-    run_scripted(work(tmp_path, "edit"), PRICES, 1, told)
-    (result,) = told.results
+async def test_a_result_says_where_the_turn_went_and_what_it_took(tmp_path: Path) -> None:
+    (result,) = await results_of([a_case(tmp_path)], scripted(PRICES))
     assert (result.expected, result.taken, result.right) == ("job_code_agent",) * 2 + (True,)
     assert (result.step, result.confidence, result.scripted) == ("get", 5, True)
     assert [s.agent for s in result.spent] == ["router", "job_code_agent"]
-    assert result.cost and result.cost > 0
-    assert told.evidence == [None]
-
-
-def test_repetitions_come_round_by_round_and_what_is_done_is_left_out(tmp_path: Path) -> None:
-    one, two = cases(tmp_path, "one", "two")
-    done = {("one", 1, one.fingerprint), ("two", 2, "of another text")}
-    left = [(w.case.id, w.number) for w in work_of([one, two], 2, done)]
-    assert left == [("two", 1), ("one", 2), ("two", 2)]
+    assert sum(s.cost or 0 for s in result.spent) > 0
+    assert (result.conversation, result.workflow_diff) == ((), ())
 
 
 async def test_a_case_that_raises_costs_itself_and_no_other(tmp_path: Path) -> None:
-    usual = scripted_play(PRICES)
+    usual = scripted(PRICES)
 
-    async def play(one: Work) -> Judged:
-        if one.case.id == "b":
+    async def play(case: Case, number: int) -> Result:
+        if case.id == "b":
             raise ZeroDivisionError("of all things")
-        return await usual(one)
+        return await usual(case, number)
 
-    told = Told()
-    await run_here(work(tmp_path, "a", "b", "c"), play, 1, told)
-    assert told.statuses == {"a#1": "passed", "b#1": "crashed", "c#1": "passed"}
-    assert told.results[1].differences == ("ZeroDivisionError: of all things",)
+    results = await results_of([a_case(tmp_path, name) for name in "abc"], play)
+    assert [r.status for r in results] == ["passed", "crashed", "passed"]
+    assert results[1].differences == ("ZeroDivisionError: of all things",)
 
 
-async def test_no_case_starts_after_enough(tmp_path: Path) -> None:
+async def test_no_case_starts_after_the_run_was_stopped(tmp_path: Path) -> None:
     started: list[str] = []
 
-    async def play(one: Work) -> Judged:
-        started.append(one.case.id)
-        return a_result(one.case.id), None
+    async def play(case: Case, _number: int) -> Result:
+        started.append(case.id)
+        return a_result(case.id)
 
-    told = Told(enough=2)
-    await run_here(work(tmp_path, *"abcd"), play, 1, told)
-    assert (started, len(told.results)) == (["a", "b"], 2)
+    cases = [a_case(tmp_path, name) for name in "abcd"]
+    assert len(await results_of(cases, play, enough=2)) == 2
+    assert started == ["a", "b"]
 
 
 async def test_as_many_run_at_a_time_as_there_are_jobs(tmp_path: Path) -> None:
     running = most = 0
 
-    async def play(one: Work) -> Judged:
+    async def play(case: Case, _number: int) -> Result:
         nonlocal running, most
         running += 1
         most = max(most, running)
         await asyncio.sleep(0)
         running -= 1
-        return a_result(one.case.id), None
+        return a_result(case.id)
 
-    await run_here(work(tmp_path, *"abcdef"), play, 3, Told())
+    await results_of([a_case(tmp_path, name) for name in "abcdef"], play, jobs=3)
     assert most == 3
-
-
-def test_processes_give_the_same_results_as_one_loop(tmp_path: Path) -> None:
-    given = work(tmp_path, *"abcd")
-    here, there = Told(), Told()
-    run_scripted(given, PRICES, 1, here)
-    run_in_processes(given, PRICES, 2, there)
-    assert there.statuses == here.statuses
-    assert {r.case: r.spent for r in there.results} == {r.case: r.spent for r in here.results}
-
-
-class Deadly(dict[str, object]):
-    """A payload that kills the process which unpacks it."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return os.kill, (_Self(), signal.SIGKILL)
-
-
-class _Self:
-    """The process that unpacks it."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return os.getpid, ()
-
-
-def test_a_case_that_kills_its_process_costs_itself_and_no_other(tmp_path: Path) -> None:
-    given: Sequence[Work] = work(tmp_path, *"abcd")
-    object.__setattr__(given[1].case, "given", Deadly(given[1].case.given))
-    told = Told()
-    run_in_processes(given, PRICES, 2, told)
-    assert told.statuses == {"a#1": "passed", "b#1": "crashed", "c#1": "passed", "d#1": "passed"}
-    (why,) = next(r.differences for r in told.results if r.case == "b")
-    assert "SIGKILL" in why
-
-
-def test_processes_stop_after_enough(tmp_path: Path) -> None:
-    told = Told(enough=1)
-    run_in_processes(work(tmp_path, *"abcdefgh"), PRICES, 2, told)
-    assert len(told.results) == 1

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.usage import Usage
-from global_chat.replay.prices import read_prices
-from global_chat.replay.statistics import wilson
-from global_chat.replay.summary import summarize
+from global_chat.contract.names import Usage
+from global_chat.model.prices import parse_prices
+from global_chat.replay.summary import Rate, Summary
 from tests.replay_cases import a_result
 
 pytestmark = pytest.mark.unit
@@ -28,24 +25,25 @@ pytestmark = pytest.mark.unit
     ],
 )
 def test_the_interval_is_wilsons(passed: int, total: int, low: float, high: float) -> None:
-    assert wilson(passed, total) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    expected = (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    assert Rate(passed, total).interval() == expected
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_interval_holds_the_rate_and_narrows_with_more_runs(counts: tuple[int, int]) -> None:
     passed, total = counts
-    low, high = wilson(passed, total)
+    low, high = Rate(passed, total).interval()
     assert 0 <= low <= passed / total <= high <= 1
-    more_low, more_high = wilson(passed * 4, total * 4)
+    more_low, more_high = Rate(passed * 4, total * 4).interval()
     assert more_high - more_low < high - low
 
 
 def test_without_runs_nothing_is_known() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert Rate(0, 0).interval() == (0.0, 1.0)
 
 
 def test_the_matrix_counts_expected_by_taken() -> None:
-    summary = summarize(
+    summary = Summary(
         [
             a_result("a", expected="planner", taken="job_code_agent", handover="job_code_agent"),
             a_result("b", expected="planner", taken="job_code_agent", right=False, confidence=4),
@@ -65,7 +63,7 @@ def test_the_matrix_counts_expected_by_taken() -> None:
 
 
 def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None:
-    summary = summarize(
+    summary = Summary(
         [
             a_result("a", kind="k"),
             a_result("a", kind="k", number=2, status="failed"),
@@ -78,20 +76,18 @@ def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None
 
 def test_one_unknown_price_makes_the_whole_sum_unknown() -> None:
     known = {"agent": "router", "model": "m", "usage": {"input_tokens": 5}, "cost": 0.5}
-    summary = summarize([a_result("a", spent=[known]), a_result("b", spent=[known])])
+    results = [a_result("a", spent=[known]), a_result("b", spent=[known])]
+    summary = Summary(results)
     assert summary.cost == 1.0
     assert summary.agents["router"].usage.input_tokens == 10
-    summary.add(a_result("c", spent=[{**known, "cost": None}]))
-    assert summary.cost is None
+    assert Summary([*results, a_result("c", spent=[{**known, "cost": None}])]).cost is None
 
 
-def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(
+def test_a_price_is_for_a_million_tokens_of_each_kind() -> None:
+    prices = parse_prices(
         "batch_factor = 0.5\n[models.big]\ninput = 2\noutput = 8\ncache_write = 4\ncache_read = 1\n"
         "[models.big-two]\ninput = 20\noutput = 0\n"
     )
-    prices = read_prices(file)
     usage = Usage(
         input_tokens=1_000_000,
         output_tokens=500_000,
@@ -108,8 +104,6 @@ def test_a_price_is_for_a_million_tokens_of_each_kind(tmp_path: Path) -> None:
     "text",
     ["[models.m", "[models.m]\ninput = -1\noutput = 1\n", "[models.m]\ninput = 1\n", "x = 1\n"],
 )
-def test_a_price_file_that_is_wrong_is_told_by_name(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(text)
-    with pytest.raises(BadRequest, match=r"prices\.toml"):
-        read_prices(file)
+def test_a_price_file_that_is_wrong_is_told_by_name(text: str) -> None:
+    with pytest.raises(BadRequest, match=r"mine\.toml"):
+        parse_prices(text, "mine.toml")

@@ -8,8 +8,8 @@ import pytest
 
 from global_chat.contract import errors
 from global_chat.contract.errors import TurnError
+from global_chat.contract.names import Usage
 from global_chat.contract.settings import RetrySettings
-from global_chat.contract.usage import Usage
 from global_chat.model.retry import Retrying
 from global_chat.model.seam import (
     Message,

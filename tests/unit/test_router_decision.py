@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.agents.outcome import Route
-from global_chat.agents.router import SCHEMA, read_decision
+from global_chat.agents.router import SCHEMA, Route, read_decision
 from global_chat.contract.names import DESTINATIONS
 
 pytestmark = pytest.mark.unit

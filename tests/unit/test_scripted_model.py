@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from global_chat.contract import errors
 from global_chat.contract.errors import BadRequest, ScriptMismatch, TurnError
-from global_chat.contract.usage import Usage
-from global_chat.model.script_file import parse_script, script_from
-from global_chat.model.scripted import ScriptedModel
+from global_chat.contract.names import Usage
+from global_chat.model.scripted import ScriptedModel, parse_script, script_from
 from global_chat.model.seam import (
     Message,
     ModelEvent,
@@ -257,8 +256,8 @@ async def test_turns_that_nobody_used_are_complained_about() -> None:
         ("planner: [", "line 1"),
         ("planner: []\nplanner: []\n", "duplicate key"),
         ('{"planner": [}', "line 1, column 14"),
-        ("{" * 100_000, "no valid YAML"),
-        ("a: \x00", "no valid YAML"),
+        ("{" * 100_000, "not valid YAML"),
+        ("a: \x00", "not valid YAML"),
     ],
 )
 def test_a_faulty_script_is_refused_with_its_place(text: str, words: str) -> None:

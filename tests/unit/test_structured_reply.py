@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.agents.structured_reply import StreamedText, StructureReply, read_reply, schema
-from global_chat.agents.visible import VisibleText
+from global_chat.agents.model_calls import VisibleText
+from global_chat.agents.workflow_chat import StreamedText, StructureReply, read_reply, schema
 from global_chat.contract.events import Event, TextDelta, TextRestarted
 from global_chat.prompts.compose import Mode
 from global_chat.workflow.patch import PatchRejected
@@ -18,7 +18,7 @@ from tests.screen import screen
 
 pytestmark = pytest.mark.unit
 
-MODES = st.sampled_from(["subagent", "production"])
+MODES = st.sampled_from(["subagent", "direct"])
 texts = st.text(
     st.one_of(
         st.sampled_from('ab \n\t"\\/{}[]:,é登😀\u2028\x00`'),
@@ -174,7 +174,7 @@ def test_a_blank_handover_is_none_in_the_stream_and_at_the_end(blank: object) ->
 
 
 def test_a_fence_around_the_object_is_taken_off() -> None:
-    assert read_reply(f"```json\n{reply('production', text='Done.')}\n```").text == "Done."
+    assert read_reply(f"```json\n{reply('direct', text='Done.')}\n```").text == "Done."
 
 
 def test_prose_around_a_fenced_yaml_is_read_too_and_its_inner_fences_stay() -> None:
@@ -203,4 +203,4 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def test_handover_comes_first_and_only_in_subagent_mode() -> None:
     assert list(schema("subagent")["properties"]) == ["handover", "remove", "yaml", "text"]
-    assert list(schema("production")["properties"]) == ["remove", "yaml", "text"]
+    assert list(schema("direct")["properties"]) == ["remove", "yaml", "text"]

@@ -9,26 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from global_chat.agents import job_tools, planner_tools, router
-from global_chat.agents.job_tools import (
-    InspectInput,
+from global_chat.agents import router, tools
+from global_chat.agents.tools import (
+    CodeCall,
+    InspectCall,
+    SearchCall,
     ToolInputError,
+    WorkflowCall,
     code_edits,
     goal_of,
     read_input,
 )
-from global_chat.agents.planner_tools import CodeCall, SearchCall, WorkflowCall
-from global_chat.agents.structured_reply import schema
+from global_chat.agents.workflow_chat import schema
 from global_chat.model.seam import Block
 from global_chat.workflow.code_edits import CodeEdit
 
 pytestmark = pytest.mark.unit
 
-TOOLS = {tool.name: tool for tool in (*job_tools.TOOLS["subagent"], *planner_tools.TOOLS)}
+TOOLS = {tool.name: tool for tool in (*tools.JOB_TOOLS["subagent"], *tools.PLANNER_TOOLS)}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "router": router.SCHEMA,
     "workflow agent, subagent": schema("subagent"),
-    "workflow agent, production": schema("production"),
+    "workflow agent, direct": schema("direct"),
     **{name: tool.input_schema for name, tool in TOOLS.items()},
 }
 
@@ -46,18 +48,18 @@ def test_schemas_are_what_they_were(snapshot: SnapshotAssertion) -> None:
 
 
 def test_each_agent_has_the_tools_by_which_the_contract_knows_it() -> None:
-    assert {t.name for t in planner_tools.TOOLS} == {
+    assert {t.name for t in tools.PLANNER_TOOLS} == {
         "call_workflow_agent",
         "call_job_code_agent",
         "search_documentation",
         "inspect_job_code",
     }
-    assert [t.name for t in job_tools.TOOLS["subagent"]] == [
+    assert [t.name for t in tools.JOB_TOOLS["subagent"]] == [
         "edit_job",
         "inspect_job_code",
         "edit_workflow",
     ]
-    assert [t.name for t in job_tools.TOOLS["production"]] == ["edit_job"]
+    assert [t.name for t in tools.JOB_TOOLS["direct"]] == ["edit_job"]
 
 
 def objects(node: Any) -> list[dict[str, Any]]:
@@ -78,7 +80,7 @@ def test_every_object_is_closed_and_requires_all_it_has(name: str) -> None:
 
 
 def test_code_edits_are_enforced_by_the_provider() -> None:
-    assert job_tools.EDIT_JOB.strict
+    assert tools.EDIT_JOB.strict
 
 
 @pytest.mark.parametrize("name", ["call_workflow_agent", "call_job_code_agent"])
@@ -89,7 +91,7 @@ def test_both_subagents_are_called_with_a_list_of_attachment_types(name: str) ->
 
 
 def test_giving_the_request_back_is_worded_as_something_one_does() -> None:
-    words = job_tools.EDIT_WORKFLOW.description.lower()
+    words = tools.EDIT_WORKFLOW.description.lower()
     for giving_up in ("hand", "escalat", "reroute", "planner", "cannot", "transfer", "agent"):
         assert giving_up not in words
 
@@ -138,13 +140,13 @@ def test_an_input_that_was_cut_off_is_never_read() -> None:
 
 def test_one_key_may_come_without_its_list() -> None:
     for input_ in ({"job_keys": ["a"]}, {"job_keys": "a"}, {"job_key": "a"}):
-        assert read_input(InspectInput, use("inspect_job_code", input_)).job_keys == ["a"]
+        assert read_input(InspectCall, use("inspect_job_code", input_)).job_keys == ["a"]
 
 
 @pytest.mark.parametrize("input_", [{}, {"job_keys": []}, {"job_keys": [1]}, {"job_keys": None}])
 def test_no_key_is_no_inspection(input_: Any) -> None:
     with pytest.raises(ToolInputError, match=r"^inspect_job_code: "):
-        read_input(InspectInput, use("inspect_job_code", input_))
+        read_input(InspectCall, use("inspect_job_code", input_))
 
 
 def test_calls_of_subagents_are_read() -> None:
@@ -184,7 +186,7 @@ def test_a_goal_is_found_under_its_older_names_too(key: str) -> None:
 )
 def test_no_input_at_all_breaks_a_tool(input_: Any) -> None:
     goal_of(use("edit_workflow", input_))
-    for model in (CodeCall, WorkflowCall, SearchCall, InspectInput):
+    for model in (CodeCall, WorkflowCall, SearchCall, InspectCall):
         try:
             read_input(model, use("x", input_))
         except ToolInputError as error:

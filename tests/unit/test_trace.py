@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from global_chat.contract.errors import AuthError, BadRequest
+from global_chat.contract.errors import AuthError, BadRequest, InternalError
 from global_chat.contract.events import (
     AgentInvoked,
     Emit,
@@ -35,9 +37,8 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName
+from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.response import HistoryEntry, Response, ResponseMeta
-from global_chat.contract.usage import Usage
 from global_chat.trace.otel import OtelListener
 from global_chat.trace.writer import TraceWriter
 
@@ -99,7 +100,7 @@ def clock() -> Any:
 
 
 def rows(path: Path, events: Iterable[Event]) -> list[dict[str, Any]]:
-    with TraceWriter(path, clock()) as trace:
+    with closing(TraceWriter(path, clock())) as trace:
         for event in events:
             trace(event)
     return read(path)
@@ -271,7 +272,7 @@ async def subagent(emit: Emit, name: str, number: int, announce: bool) -> None:
 async def test_parallel_calls_nest_where_they_belong(tmp_path: Path, announced_by: str) -> None:
     steps = {"A": 11, "B": 12, "C": 13}
     first = announced_by == "the planner"
-    with TraceWriter(tmp_path / "t.jsonl") as emit:
+    with closing(TraceWriter(tmp_path / "t.jsonl")) as emit:
         emit(START)
         emit(AgentInvoked("planner"))
         if first:
@@ -319,10 +320,20 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_turn(tmp_path: Path
             TraceWriter(path)
 
 
-def test_a_full_disk_does_not_end_the_turn() -> None:
-    with TraceWriter(Path("/dev/full")) as trace:
-        for event in DIRECT:
-            trace(event)
+def test_a_full_disk_does_not_end_the_turn_and_is_told_when_it_is_over() -> None:
+    trace = TraceWriter(Path("/dev/full"))
+    for event in DIRECT:
+        trace(event)
+    with pytest.raises(InternalError, match="not complete: No space left on device"):
+        trace.close()
+
+
+def test_an_offline_turn_names_no_model_that_was_not_asked(tmp_path: Path) -> None:
+    offline = [replace(event, backend="offline") if event is START else event for event in DIRECT]
+    found = rows(tmp_path / "t.jsonl", offline)
+    assert len(of("model_call", found)) == 2
+    assert "claude" not in (tmp_path / "t.jsonl").read_text()
+    assert {"chat router", "chat job_code_agent"} < set(exported(offline))
 
 
 def exported(events: Iterable[Event]) -> dict[str, ReadableSpan]:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from global_chat.cli.trace_tree import trace
+from global_chat.cli.app import trace
 
 pytestmark = pytest.mark.unit
 
@@ -56,15 +56,15 @@ def write(file: Path, rows: list[Any]) -> Path:
 def test_the_tree_tells_who_was_asked_how_long_what_it_took_and_why(tmp_path: Path) -> None:
     lines = shown(write(tmp_path / "t.jsonl", ROWS)).stdout.splitlines()
     assert lines == [
-        "turn t1 · 5 ms · handed over to the planner by job_code_agent",
-        "├── router decided: job_code_agent, step get · confidence 2 · 5 ms · "
-        "sent to planner: the confidence is too low for a direct route",
+        "turn t1 · 5 ms · job_code_agent handed over to the planner",
+        "├── router decided job_code_agent (confidence 2, job_key get) · 5 ms · "
+        "sent to planner because of low confidence",
         "│   └── router asked small · 350 ms · 1,204 tokens in, 61 out",
-        "├── job_code_agent handed over to the planner: Take the waves out",
-        "├── planner used call_job_code_agent · step save · 5 ms · failed: no such step",
-        "│   └── job_code_agent asked middle · attempt 2 · 1.5 s · first words after 300 ms · "
-        "1,204 tokens in, 61 out, cache: 800 read, 0 written · end_turn",
-        "├── code of Save changed: +3 −1 lines",
+        "├── job_code_agent handed over: Take the waves out. Rerouting to the planner",
+        "├── planner called call_job_code_agent · step save · 5 ms · failed: no such step",
+        "│   └── job_code_agent asked middle · attempt 2 · 1.5 s · first token after 300 ms · "
+        "2,004 tokens in (800 cached), 61 out · end_turn",
+        "├── stitched the code of Save (+3 −1)",
         "└── warning: careful ␛[2J",
     ]
 
@@ -72,6 +72,14 @@ def test_the_tree_tells_who_was_asked_how_long_what_it_took_and_why(tmp_path: Pa
 def test_a_scripted_turn_is_called_scripted(tmp_path: Path) -> None:
     file = write(tmp_path / "t.jsonl", [span(1, "turn", None, backend="scripted")])
     assert "scripted, no model was asked" in shown(file).stdout
+
+
+def test_an_offline_turn_says_that_no_model_was_asked(tmp_path: Path) -> None:
+    rows = [span(1, "turn", None, backend="offline"), span(2, "model_call", agent="router")]
+    assert shown(write(tmp_path / "t.jsonl", rows)).stdout.splitlines() == [
+        "turn t1 · offline, answered by rules and not by a language model · 5 ms",
+        "└── router: no model was asked · 5 ms",
+    ]
 
 
 def test_every_turn_of_a_file_is_drawn_or_only_the_last(tmp_path: Path) -> None:
@@ -91,7 +99,7 @@ def test_half_a_line_costs_that_line_and_is_told(tmp_path: Path) -> None:
     file.write_text(json.dumps(ROWS[0])[:50] + "\n" + file.read_text("utf-8"), "utf-8")
     ended = shown(file)
     assert ended.exit_code == 0 and ended.stdout == whole
-    assert "line 1, is no span of a trace. It is left out." in ended.stderr.replace("\n", "")
+    assert "line 1, is not a span of a trace. It is left out." in ended.stderr.replace("\n", "")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "no json\n", "[]\n", '{"kind": "turn"}\n', "\xff\xfe"])

@@ -9,7 +9,7 @@ import pytest
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Trigger
-from global_chat.workflow.patch import Value
+from global_chat.yaml.nodes import Value
 
 pytestmark = pytest.mark.unit
 

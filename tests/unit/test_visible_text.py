@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.agents.visible import VisibleText, say
+from global_chat.agents.context import show
+from global_chat.agents.model_calls import VisibleText
 from global_chat.contract.events import Event, TextDelta, TextEnded, TextRestarted
 from tests.screen import blocks_on, screen
 
@@ -109,5 +110,5 @@ def test_one_listener_can_show_several_blocks() -> None:
 
 def test_a_whole_block_is_said_at_once() -> None:
     events: list[Event] = []
-    say(events.append, "Done.")
+    show(events.append, "Done.")
     assert events == [TextDelta("Done."), TextEnded()]

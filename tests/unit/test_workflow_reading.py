@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.reading import compose
-from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Sequence
+from global_chat.yaml import compose
+from global_chat.yaml.nodes import Entry, Mapping, Node, Sequence
 from tests.documents import Document, documents
 
 pytestmark = pytest.mark.unit

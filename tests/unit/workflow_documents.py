@@ -1,14 +1,22 @@
-"""One workflow in every form, and the ways in which a model's reply may differ from its draft."""
+"""One workflow in every form, and what a model may answer to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from difflib import ndiff
 from typing import Any
 
+import pytest
 import yaml
 
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.parts import Edge
+from global_chat.workflow.patch import PatchRejected
+from global_chat.workflow.patching.apply import Patched
+from global_chat.workflow.patching.reply import read_patch
 
 JOBS = """\
 name: Clinic sync
@@ -120,6 +128,66 @@ steps:
       insert('clinic', state => state.data);
 """
 
+#: The app's 4.0 form: no ids, settings on the trigger, every `next` a mapping.
+APP = """\
+id: clinic-sync
+name: Clinic sync
+# every morning; ask the data team before changing
+schema_version: '4.0'
+start: cron
+steps:
+  - id: cron
+    name: cron
+    enabled: true
+    type: cron
+    cron_expression: '0 5 * * *'   # before the office opens
+    webhook_reply: before_start
+    next:
+      read:
+        condition: always
+  - id: read
+    name: Read
+    adaptor: '@openfn/language-http@7.3.2'
+    configuration: clinic-api
+    expression: |
+      get('/clinics');
+    next:
+      # nothing to clean, nothing to do
+      clean:
+        condition: state.data.length > 0
+        label: some clinics
+
+  # trims names, do not remove
+  - id: clean
+    name: Clean
+    adaptor: "@openfn/language-common@3.3.4"   # pinned
+    x-owner: data
+    expression: |-
+      fn(state => state);
+    next:
+      store:
+        condition: on_job_success
+
+  - id: store
+    name: Store
+    adaptor: '@openfn/language-postgresql@8.1.2'
+    configuration: warehouse
+    expression: |
+      insert('clinic', state => state.data);
+"""
+
+#: What the CLI writes: every path says whether it is disabled.
+CLI = re.sub(r"^( +)(condition: .*)$", r"\1disabled: false\n\1\2", APP, flags=re.MULTILINE).replace(
+    "schema_version: '4.0'", "options: {}"
+)
+
+FLOW = """\
+{name: Flow, jobs: {a: {name: A, body: 'x();'}, b: {name: B, body: 'y();'}},
+ triggers: {t: {type: webhook, enabled: true}},
+ edges: {t->a: {source_trigger: t, target_job: a, condition_type: always, enabled: true},
+         a->b: {source_job: a, target_job: b, condition_type: on_job_success, enabled: true}}}
+"""
+
 OTHER = """\
   other:
     name: Other
@@ -147,6 +215,8 @@ def project(text: str, *, listed: bool = False) -> str:
 FORMS: dict[str, tuple[str, str | None]] = {
     "jobs": (JOBS, None),
     "steps": (STEPS, None),
+    "app": (APP, None),
+    "cli": (CLI, None),
     "project": (project(JOBS), "workflows/clinic"),
     "project of steps": (project(STEPS), "workflows/clinic"),
     "listed": (project(JOBS, listed=True), "workflows/Clinic sync"),
@@ -170,6 +240,26 @@ def reply(of: Workflow, change: Change) -> str:
     return yaml.safe_dump(whole, sort_keys=False, allow_unicode=True)
 
 
+def patched(
+    before: Workflow,
+    yaml_text: str | None = None,
+    *remove: str,
+    adaptors: Mapping[str, Collection[str]] | None = None,
+    unknown_adaptors: bool = False,
+) -> Patched:
+    """The workflow after a reply."""
+    patch = read_patch(yaml_text, remove, before)
+    return before.apply(patch, adaptors, unknown_adaptors=unknown_adaptors)
+
+
+def rejected(before: Workflow, yaml_text: str | None = None, *remove: str, **more: Any) -> str:
+    """Why a reply is rejected, in all its sentences."""
+    with pytest.raises(PatchRejected) as refused:
+        patched(before, yaml_text, *remove, **more)
+    assert all(problem.strip() for problem in refused.value.problems)
+    return " ".join(refused.value.problems)
+
+
 def difference(old: str, new: str) -> tuple[list[str], list[str]]:
     """The lines that went and the lines that came, blanks around them aside."""
     lines = [line for line in ndiff(old.splitlines(), new.splitlines()) if line[0] in "+-"]
@@ -178,10 +268,28 @@ def difference(old: str, new: str) -> tuple[list[str], list[str]]:
     return gone, came
 
 
-def new_step(key: str, name: str, **more: str) -> dict[str, dict[str, str]]:
-    return {key: {"name": name, "adaptor": "@openfn/language-http@latest", **more}}
+def codes(of: Workflow) -> dict[str, str | None]:
+    return {step.key: step.code for step in of.steps}
 
 
-def edge(source: str, target: str, **more: Any) -> dict[str, dict[str, Any]]:
+def ids(of: Workflow) -> dict[str, str | None]:
+    return {part.key: part.id for part in (*of.steps, *of.triggers)}
+
+
+def path(of: Workflow, source: str, target: str) -> Edge:
+    """The path between two parts, wherever it stands."""
+    ends = {(e.source_step or e.source_trigger, e.target): e for e in of.edges}
+    return replace(ends[source, target], line=0)
+
+
+def joined(of: Workflow) -> set[tuple[str | None, str | None]]:
+    return {(e.source_trigger or e.source_step, e.target) for e in of.edges}
+
+
+PING = "jobs: {ping: {name: Ping, adaptor: '@openfn/language-http@latest'}}\n"
+
+
+def edge(source: str, target: str, **more: Any) -> str:
+    """A line of a reply under `edges:`."""
     ends = {"source_job": source, "target_job": target, "condition_type": "on_job_success"}
-    return {f"{source}->{target}": {**ends, "enabled": True, **more}}
+    return f"  {source}->{target}: {json.dumps({**ends, **more})}\n"

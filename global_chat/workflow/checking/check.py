@@ -19,9 +19,9 @@ from global_chat.workflow.checking.problem_places import Places
 from global_chat.workflow.checking.references import reference_problems
 from global_chat.workflow.parts import Problem, Step
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Scalar, find, resolve
-from global_chat.workflow.reading.source import Source
-from global_chat.workflow.stitching.block_scalars import content_indent, header_span
+from global_chat.yaml.block_scalars import content_indent, header_span
+from global_chat.yaml.nodes import Scalar, find, resolve
+from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow

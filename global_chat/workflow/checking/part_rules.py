@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
+from unicodedata import combining, normalize
 
 from cronsim import CronSim, CronSimError
 
@@ -13,7 +14,8 @@ from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.problem_places import Places, did_you_mean
 from global_chat.workflow.parts import Problem, Trigger
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Mapping, bool_of, find, text_of_key, value_of
+from global_chat.workflow.reading.trigger_settings import KAFKA
+from global_chat.yaml.nodes import Mapping, bool_of, find, text_of_key, value_of
 
 #: What the app takes as the name of a step: at most so many characters, and no others.
 MAX_NAME = 100
@@ -72,9 +74,13 @@ def name_problem(name: str) -> str | None:
             f"The name `{name[:40]}…` has {len(name)} characters; the app takes at most {MAX_NAME}."
         )
     if not _NAME.fullmatch(name):
+        wrong = " ".join(dict.fromkeys(c for c in name if not _NAME.fullmatch(c)))
+        plain = "".join(c for c in normalize("NFD", name) if not combining(c))
+        plain = " ".join("".join(c if _NAME.fullmatch(c) else " " for c in plain).split())
         return (
-            f"The name `{name}` has characters that the app does not take: only letters a to z "
-            "without accents, digits, blanks, `-` and `_`."
+            f"The name `{name}` has characters that the app does not take: {wrong} (it takes "
+            "letters a to z without accents, digits, blanks, `-` and `_`)."
+            + (f" Write `{plain}`, say." if plain else "")
         )
     return None
 
@@ -87,6 +93,12 @@ def _trigger(places: Places, placed: Placed[Trigger]) -> Iterator[Problem]:
         hint = did_you_mean(trigger.type or "", TRIGGER_TYPES)
         hint = hint or "A trigger is a webhook, a cron or a kafka."
         yield places.problem("error", "trigger-type", message, placed, "type", hint)
+    kafka = trigger.settings.get(KAFKA)
+    if trigger.type == "kafka" and not (
+        isinstance(kafka, dict) and {"hosts", "topics"} <= {*kafka}
+    ):
+        message = f"The Kafka trigger `{trigger.key}` has no hosts or no topics."
+        yield places.problem("warning", "kafka-settings", message, placed)
     if trigger.type == "cron":
         yield from _schedule(places, placed)
     elif trigger.cron_expression and trigger.type in TRIGGER_TYPES:

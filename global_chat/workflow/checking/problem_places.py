@@ -8,9 +8,9 @@ from typing import Any
 
 from global_chat.workflow.parts import Problem, Severity, Trigger
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Mapping, Node, find, resolve
-from global_chat.workflow.reading.source import Source
 from global_chat.workflow.reading.trigger_settings import placed_settings
+from global_chat.yaml.nodes import Mapping, Node, find, resolve
+from global_chat.yaml.source import Source
 
 
 class Places:

@@ -23,10 +23,10 @@ from global_chat.workflow.patching.node_edits import CannotEdit, NodeEdits
 from global_chat.workflow.patching.plan import make_plan
 from global_chat.workflow.patching.planned import Plan
 from global_chat.workflow.patching.verify import differences
-from global_chat.workflow.reading import nodes, yaml_text
 from global_chat.workflow.reading.forms import Layout
-from global_chat.workflow.reading.node_walks import inside
-from global_chat.workflow.reading.nodes import Alias
+from global_chat.yaml import nodes
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.nodes import Alias, inside
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow

@@ -11,8 +11,8 @@ from global_chat.workflow.patching.part_writing import put, write_section
 from global_chat.workflow.patching.planned import Plan
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import text_of
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml.nodes import text_of
+from global_chat.yaml.writing import Data
 
 _SECTIONS = ("name", "jobs", "triggers", "edges")
 _STEP = ("id", "name", "adaptor", "credential", "body")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 
 class Spanned(Protocol):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 from global_chat.workflow.patching.line_spans import is_blank
-from global_chat.workflow.reading import yaml_text
-from global_chat.workflow.reading.node_walks import inside
-from global_chat.workflow.reading.nodes import Alias, Mapping, Node, Scalar
-from global_chat.workflow.reading.source import Source
-from global_chat.workflow.reading.yaml_text import Data
-from global_chat.workflow.stitching.block_scalars import header_span
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.block_scalars import header_span
+from global_chat.yaml.nodes import Alias, Mapping, Node, Scalar, inside
+from global_chat.yaml.source import Source
+from global_chat.yaml.writing import Data
 
 
 class NeighbourStyle:

@@ -11,8 +11,8 @@ from global_chat.workflow.patching.node_edits import NodeEdits
 from global_chat.workflow.patching.part_writing import put
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
+from global_chat.yaml.writing import Data
 
 _EDGE = ("condition", "expression", "label", "condition_label", "disabled", "enabled", "openfn")
 
@@ -21,11 +21,13 @@ _EDGE = ("condition", "expression", "label", "condition_label", "disabled", "ena
 class _Style:
     """How a document writes what follows a step. `maps`: as a mapping even where a word would do.
     `bare_conditions`: a target's value is its condition. `switch`: the key that every path has,
-    `enabled` or `disabled`; None when only paths that are off say so."""
+    `enabled` or `disabled`; None when only paths that are off say so. `switch_first`: before the
+    condition."""
 
     maps: bool
     bare_conditions: bool
     switch: str | None
+    switch_first: bool
 
     @classmethod
     def of(cls, layout: Layout) -> _Style:
@@ -41,6 +43,7 @@ class _Style:
             maps=maps > bare or (newer and not bare),
             bare_conditions=len(inner) < len(values) - len(inner),
             switch=switched if inner else None,
+            switch_first=bool(inner) and next(iter(inner[0].own), None) == switched,
         )
 
 
@@ -183,11 +186,14 @@ class NextWriter:
             return self._condition_text(edge)
         switch = self._style.switch
         off = edge.enabled is False
-        data: dict[str, Data] = {"condition": self._condition_text(edge)}
+        on: dict[str, Data] = {}
+        if off or switch:
+            on[switch or "disabled"] = not off if switch == "enabled" else off
+        data: dict[str, Data] = {**on} if self._style.switch_first else {}
+        data["condition"] = self._condition_text(edge)
         if edge.condition_label:
             data["label"] = edge.condition_label
-        if off or switch:
-            data[switch or "disabled"] = not off if switch == "enabled" else off
+        data |= on
         return data | ({"openfn": {"uuid": edge.id}} if edge.id else {})
 
     def _condition_text(self, edge: Edge) -> str:

@@ -13,13 +13,22 @@ from collections.abc import Iterator
 
 from global_chat.workflow.patching.line_spans import apart, below_comments, lines_of
 from global_chat.workflow.patching.neighbour_style import NeighbourStyle
-from global_chat.workflow.reading import yaml_text
-from global_chat.workflow.reading.node_walks import inside, last_scalar
-from global_chat.workflow.reading.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from global_chat.workflow.reading.source import Source, Splice
-from global_chat.workflow.reading.yaml_text import Data
-from global_chat.workflow.stitching.block_scalars import header_span
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.block_scalars import header_span
+from global_chat.yaml.nodes import (
+    Alias,
+    Entry,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    inside,
+    last_scalar,
+)
+from global_chat.yaml.source import Source, Splice
+from global_chat.yaml.writing import BlockList, Data
 
+_ANCHOR = re.compile(r"(?:&\S+[ \t]+)?")
 _PROPERTIES = re.compile(r"(?:[&!]\S*[ \t]+)*")
 
 
@@ -75,6 +84,8 @@ class NodeEdits:
         was_block = isinstance(old, Scalar) and old.style in ("|", ">")
         if was_block and isinstance(value, str) and not value.endswith("\n"):
             value += "\n"
+        if isinstance(old, Sequence) and not old.flow and isinstance(value, list):
+            value = value if any(isinstance(v, dict) for v in value) else BlockList(value)
         lines = isinstance(value, str) and "\n" in value
         if lines or isinstance(value, dict | list) or isinstance(old, Mapping | Sequence):
             self._rewrite(mapping, entry, value)
@@ -172,7 +183,9 @@ class NodeEdits:
         """
         if isinstance(node, Alias) or (node.anchor and self._style.referrers(node)):
             return node.start
-        found = _PROPERTIES.match(self.source.text, node.start, node.end)
+        # A plain value may begin with `!` and have no tag: an expression that nobody quoted.
+        properties = _PROPERTIES if node.tag else _ANCHOR
+        found = properties.match(self.source.text, node.start, node.end)
         return found.end() if found else node.start
 
     def _rewrite(self, mapping: Mapping, entry: Entry, value: Data) -> None:

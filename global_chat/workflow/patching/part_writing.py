@@ -8,10 +8,10 @@ from typing import TypeVar
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patching.node_edits import NodeEdits
 from global_chat.workflow.patching.planned import Planned
-from global_chat.workflow.reading import nodes
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Entry, Node, Scalar, find, resolve
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml import nodes
+from global_chat.yaml.nodes import Entry, Node, Scalar, find, resolve
+from global_chat.yaml.writing import Data
 
 P = TypeVar("P", Step, Trigger, Edge)
 

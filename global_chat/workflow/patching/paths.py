@@ -6,13 +6,12 @@ lose theirs, and a path that takes the place of another keeps its switch and its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
-from global_chat.workflow.drafting import edge_fields
 from global_chat.workflow.finding import find_step
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
@@ -24,302 +23,214 @@ from global_chat.workflow.reading.forms import Layout
 #: A part that is removed keeps its old key here.
 End: TypeAlias = tuple[bool, str]
 
+#: More paths than this that come or go replace nothing one by one.
+MOST_REPLACED = 100
+
 _ENDS = ("source_trigger", "source_job", "target_job")
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """Finds the parts of the result by the keys that they had, have, or are called by."""
-
-    steps: dict[str, str | None]
-    triggers: dict[str, str | None]
-    result: tuple[Step, ...]
-
-    @classmethod
-    def of(
-        cls,
-        layout: Layout,
-        patch: Patch,
-        steps: Iterable[Planned[Step]],
-        triggers: Iterable[Planned[Trigger]],
-    ) -> _Ends:
-        """Keys of the document and of the patch, each with its key in the result; None: removed."""
-        step_keys: dict[str, str | None] = {p.part.key: None for p in layout.steps}
-        trigger_keys: dict[str, str | None] = {p.part.key: None for p in layout.triggers}
-        result = tuple(plan.new for plan in steps)
-        step_keys |= {step.key: step.key for step in result}
-        step_keys |= {plan.old.key: plan.new.key for plan in steps if plan.old}
-        planned = tuple(triggers)
-        trigger_keys |= {plan.new.key: plan.new.key for plan in planned}
-        trigger_keys |= {plan.old.key: plan.new.key for plan in planned if plan.old}
-        if len(planned) == 1:
-            trigger_keys |= dict.fromkeys(patch.triggers, planned[0].new.key)
-        return cls(step_keys, trigger_keys, result)
-
-    def step(self, name: str) -> str | None:
-        """The key in the result of the step that a patch calls `name`; None when there is none."""
-        if name in self.steps:
-            return self.steps[name]
-        found = find_step(self.result, name)
-        return found.key if found else None
-
-    def trigger(self, name: str) -> str | None:
-        """The same for a trigger. The only one is meant whatever it is called."""
-        alone = {key for key in self.triggers.values() if key}
-        if name in self.triggers:
-            return self.triggers[name]
-        return alone.pop() if len(alone) == 1 else None
-
-    def of_document(self, edge: Edge) -> tuple[End | None, str | None, bool]:
-        """Source and target of an edge of the document in the result, and whether both were ever
-        there: an edge that points at nothing did so before."""
-        is_trigger = edge.source_trigger is not None
-        keys = self.triggers if is_trigger else self.steps
-        source, target = edge.source_trigger or edge.source_step or "", edge.target or ""
-        whole = source in keys and target in self.steps
-        whole = whole and not (is_trigger and edge.source_step is not None)
-        now = keys.get(source)
-        return (is_trigger, now) if now else None, self.steps.get(target), whole
-
-    def now(self, edge: Edge) -> tuple[End, End]:
-        """Where an edge of the document runs; a part that is removed has its old key here."""
-        (is_trigger, source), (_, target) = _ends(edge)
-        keys = self.triggers if is_trigger else self.steps
-        return (is_trigger, keys.get(source) or source), (False, self.steps.get(target) or target)
+_CONDITION = frozenset({"condition_type", "condition_expression"})
 
 
 def plan_paths(
     layout: Layout,
     patch: Patch,
-    steps: Iterable[Planned[Step]],
-    triggers: Iterable[Planned[Trigger]],
+    steps: Sequence[Planned[Step]],
+    triggers: Sequence[Planned[Trigger]],
     found: Findings,
 ) -> list[Planned[Edge]]:
     """The paths of the result, new ones behind the last one that leaves the same part."""
-    ends = _Ends.of(layout, patch, list(steps), triggers)
+    planner = _PathPlanner(layout, found, steps, triggers, patch)
     planned: list[Planned[Edge]] = []
-    gone: list[Edge] = []
-    for edge in (placed.part for placed in layout.edges):
-        fields = patch.edges.get(edge.key, {})
-        removed = f"edges.{edge.key}" in patch.remove
-        new = None if removed else _kept(edge, fields, ends, layout, found)
-        if new:
+    fresh, gone = list[_Path](), list[_Path]()
+    for edge in planner.there.values():
+        new = planner.kept(edge, patch.edges.get(edge.key, {}))
+        if new and f"edges.{edge.key}" not in planner.removed:
             planned.append(Planned(edge, new))
         else:
-            gone.append(edge)
-    there = [placed.part.key for placed in layout.edges]
-    known, fresh = set(there), list[_Fresh]()
-    for key in [key for key in patch.edges if key not in known]:
-        new = _new(key, patch.edges[key], ends, layout, found, there)
-        if new and not _drawn_already(new, patch.edges[key], planned, layout, found):
-            planned.append(Planned(None, new))
-            fresh.append(_Fresh(new, patch.edges[key]))
-    _take_over(fresh, gone, ends, found)
-    written = {id(one.given): one.edge for one in fresh}
-    planned = [replace(plan, new=written.get(id(plan.new), plan.new)) for plan in planned]
+            gone.append(_Path(edge, planner.ends_now(edge)))
+    drawn = {_ends(plan.new): plan.new for plan in planned}
+    for key, fields in patch.edges.items():
+        if key not in planner.there and (new := planner.new(key, fields)):
+            if _ends(new) not in drawn:
+                fresh.append(_Path(new, _ends(new), fields))
+            elif planner.says_otherwise(drawn[_ends(new)], fields):
+                found.problems.append(
+                    f"`{key}` would join the same two parts as the path `{drawn[_ends(new)].key}`: "
+                    "change that one under its key. There is one path between two parts."
+                )
+            drawn.setdefault(_ends(new), new)
+    _take_over(fresh, gone, found)
+    planned += [Planned(None, path.edge) for path in fresh]
     for plan in planned:
-        if plan.changes:
+        if plan.old is None or _condition(plan.old) != _condition(plan.new):
             _check_condition(plan.new, layout, found)
     return _in_order(_with_own_keys(planned, layout))
 
 
-def _kept(edge: Edge, fields: Fields, ends: _Ends, layout: Layout, found: Findings) -> Edge | None:
-    """What the patch makes of a path of the document; None when it goes with one of its ends."""
-    shown = edge_fields(edge)
-    fields = {name: value for name, value in fields.items() if shown.get(name) != value}
-    source, target, whole = ends.of_document(edge)
-    moves = [name for name in _ENDS if fields.get(name) is not None]
-    if not whole and not moves:
-        return _dangling(_conditioned(edge, fields, layout), source, target)
-    given_source, given_target = _given_ends(edge.key, fields, ends, found)
-    source, target = given_source or source, given_target or target
-    if source is None or target is None:
-        if fields.keys() - {*_ENDS, "id"}:
-            found.problems.append(
+class _PathPlanner:
+    """Says of every path of the document and of the patch where and how it runs afterwards.
+
+    `steps` and `triggers` hold the key that a part has in the result by every key that it had or is
+    called by; None for one that is removed.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        found: Findings,
+        steps: Sequence[Planned[Step]],
+        triggers: Sequence[Planned[Trigger]],
+        patch: Patch,
+    ) -> None:
+        self.layout, self.found, self.removed = layout, found, frozenset(patch.remove)
+        self.there = {placed.part.key: placed.part for placed in layout.edges}
+        self.result = tuple(plan.new for plan in steps)
+        self.steps: dict[str, str | None] = {p.part.key: None for p in layout.steps}
+        self.triggers: dict[str, str | None] = {p.part.key: None for p in layout.triggers}
+        for keys, parts in ((self.steps, steps), (self.triggers, triggers)):
+            keys |= {plan.new.key: plan.new.key for plan in parts}
+            keys |= {plan.old.key: plan.new.key for plan in parts if plan.old}
+        if len(triggers) == 1:
+            self.triggers |= dict.fromkeys(patch.triggers, triggers[0].new.key)
+
+    def ends_now(self, edge: Edge) -> tuple[End, End]:
+        """Where a path of the document runs in the result."""
+        (is_trigger, source), (_, target) = _ends(edge)
+        keys = self.triggers if is_trigger else self.steps
+        return (is_trigger, keys.get(source) or source), (False, self.steps.get(target) or target)
+
+    def kept(self, edge: Edge, fields: Fields) -> Edge | None:
+        """What the patch makes of a path of the document; None when it goes with one of its ends.
+
+        One that points at nothing did so before, and stays.
+        """
+        cleared = [name for name in _ENDS if fields.get(name, "") is None]
+        if cleared and ("target_job" in cleared or not any(map(fields.get, _ENDS[:2]))):
+            self._problem(
+                f"The path `{edge.key}` cannot be without `{cleared[0]}`. To take it out, list it "
+                "in `remove`."
+            )
+            return edge
+        new = self._conditioned(edge, fields)
+        given = self._given_ends(edge.key, fields)
+        if edge.source_trigger is not None and edge.source_step is not None and not any(given):
+            return new
+        source, target = (one or two for one, two in zip(given, self.ends_now(edge), strict=True))
+        keys = self.triggers if source[0] else self.steps
+        if None not in (keys.get(source[1], ""), self.steps.get(target[1], "")):
+            return _between(new, source, target)
+        if fields.keys() - set(_ENDS):
+            self._problem(
                 f"The path `{edge.key}` goes with a part that is removed, so it cannot be changed. "
                 "Leave it out, or give it ends that stay."
             )
         return None
-    return _between(_conditioned(edge, fields, layout), source, target)
+
+    def new(self, key: str, fields: Fields) -> Edge | None:
+        """A path that the document has not: on, unless it is given as off."""
+        sources = [fields.get("source_trigger"), fields.get("source_job")]
+        if fields.get("target_job") is None or sources == [None, None]:
+            needs = "A new one needs a source (`source_trigger` or `source_job`) and a `target_job`"
+            self._problem(not_there("path", key, self.there, needs))
+            return None
+        source, target = self._given_ends(key, fields)
+        if not source or not target:
+            return None
+        usual = "always" if source[0] else "on_job_success"
+        edge = self._conditioned(Edge(key, None, condition_type=usual, enabled=True), fields)
+        custom = self.layout.form == "jobs" and "->" not in key and key.strip()
+        return replace(
+            _between(edge, source, target),
+            key=key if custom else f"{source[1]}->{target[1]}",
+            enabled=edge.enabled is not False,
+            id=fresh_id((edge.id for edge in self.there.values()), self.layout),
+        )
+
+    def says_otherwise(self, edge: Edge, fields: Fields) -> bool:
+        """Whether `fields` would change a path."""
+
+        def says(edge: Edge) -> tuple[str | bool | None, ...]:
+            kind, expression = edge.condition_type or "always", edge.condition_expression or ""
+            return kind, expression.strip(), edge.condition_label, edge.enabled is not False
+
+        return says(self._conditioned(edge, fields)) != says(edge)
+
+    def _given_ends(self, key: str, fields: Fields) -> tuple[End | None, End | None]:
+        """Where the patch says that a path runs. What it points at must be there."""
+        texts = {name: str(fields[name]) for name in _ENDS if fields.get(name) is not None}
+        if "source_trigger" in texts and "source_job" in texts:
+            self._problem(f"The path `{key}` needs one source: a trigger or a step, not both.")
+            return None, None
+        ends: dict[bool, End] = {}
+        for name, text in texts.items():
+            is_trigger = name == "source_trigger"
+            at = self._trigger(text) if is_trigger else self._step(text)
+            if at is None and name == "source_job" and text in self.triggers:
+                at, is_trigger = self.triggers[text], True
+            if at is None:
+                there = [step.key for step in self.result]
+                self._problem(f"Path `{key}`: {not_there('step', text, there, 'Name one')}")
+            else:
+                ends[name == "target_job"] = (is_trigger, at)
+        return ends.get(False), ends.get(True)
+
+    def _step(self, name: str) -> str | None:
+        if name in self.steps:
+            return self.steps[name]
+        found = find_step(self.result, name)
+        return found.key if found else None
+
+    def _trigger(self, name: str) -> str | None:
+        """The only trigger is meant whatever it is called."""
+        alone = {key for key in self.triggers.values() if key}
+        if name in self.triggers:
+            return self.triggers[name]
+        return alone.pop() if len(alone) == 1 else None
+
+    def _conditioned(self, edge: Edge, fields: Fields) -> Edge:
+        """The path with condition, label and switch after a patch. An expression that comes alone
+        makes the path conditional; it goes, and so does its label, with that kind of condition."""
+
+        def text(name: str, old: str | None) -> str | None:
+            value = fields.get(name, old)
+            return None if value is None else str(value)
+
+        expression = text("condition_expression", edge.condition_expression)
+        if (expression or "").strip() == (edge.condition_expression or "").strip():
+            expression = edge.condition_expression
+        kind = text("condition_type", edge.condition_type)
+        label = text("condition_label", edge.condition_label)
+        if fields.get("condition_expression") and "condition_type" not in fields:
+            kind = "js_expression"
+        named = steps_form.CONDITIONS.get((expression or "").strip())
+        if self.layout.form == "steps" and kind == "js_expression" and named:
+            kind = named  # there is no other way to write this there
+        if kind != "js_expression" and kind != edge.condition_type:
+            expression, label = None, text("condition_label", None)
+        enabled = fields.get("enabled", edge.enabled)
+        return replace(
+            edge,
+            condition_type=kind,
+            condition_expression=expression,
+            condition_label=label,
+            enabled=enabled if isinstance(enabled, bool) else None,
+        )
+
+    def _problem(self, sentence: str) -> None:
+        self.found.problems.append(sentence)
 
 
-def _dangling(edge: Edge, source: End | None, target: str | None) -> Edge:
-    """A path that points at nothing did so before: the end that is there may have another key."""
-    if source is None or (edge.source_trigger is not None and edge.source_step is not None):
-        return edge
-    return _between(edge, source, target or edge.target or "") if edge.target else edge
-
-
-def _between(edge: Edge, source: End, target: str) -> Edge:
+def _between(edge: Edge, source: End, target: End) -> Edge:
+    """The path between two parts. A key that says what it joins follows."""
     key = edge.key
     if key == f"{edge.source_trigger or edge.source_step}->{edge.target}":
-        key = f"{source[1]}->{target}"
+        key = f"{source[1]}->{target[1]}"
     return replace(
         edge,
         key=key,
-        target=target,
+        target=target[1] or None,
         source_trigger=source[1] if source[0] else None,
-        source_step=None if source[0] else source[1],
+        source_step=None if source[0] else source[1] or None,
     )
-
-
-def _given_ends(
-    key: str, fields: Fields, ends: _Ends, found: Findings
-) -> tuple[End | None, str | None]:
-    """Where the patch says that a path runs. What it points at must be there."""
-    texts = {name: str(fields[name]) for name in _ENDS if fields.get(name) is not None}
-    source: End | None = None
-    if "source_trigger" in texts and "source_job" in texts:
-        found.problems.append(f"The path `{key}` needs one source: a trigger or a step, not both.")
-        return None, None
-    looked: list[tuple[str, str | None]] = []
-    if "target_job" in texts:
-        looked.append((texts["target_job"], ends.step(texts["target_job"])))
-    target = looked[0][1] if looked else None
-    for name, is_trigger in (("source_trigger", True), ("source_job", False)):
-        if (text := texts.get(name)) is not None:
-            at = ends.trigger(text) if is_trigger else ends.step(text)
-            if at is None and not is_trigger and text in ends.triggers:
-                at, is_trigger = ends.triggers[text], True
-            source = (is_trigger, at) if at else None
-            looked.append((text, at))
-    for text, at in looked:
-        if at is None:
-            there = [step.key for step in ends.result]
-            found.problems.append(f"Path `{key}`: {not_there('step', text, there, 'Name one')}")
-    return source, target
-
-
-def _conditioned(edge: Edge, fields: Fields, layout: Layout) -> Edge:
-    """The path with condition, label and switch after a patch. An expression that comes alone makes
-    the path conditional; it goes, and so does its label, with that kind of condition."""
-
-    def text(name: str, old: str | None) -> str | None:
-        value = fields.get(name, old)
-        return None if value is None else str(value)
-
-    expression = text("condition_expression", edge.condition_expression)
-    if (expression or "").strip() == (edge.condition_expression or "").strip():
-        expression = edge.condition_expression
-    kind = text("condition_type", edge.condition_type)
-    label = text("condition_label", edge.condition_label)
-    if fields.get("condition_expression") and "condition_type" not in fields:
-        kind = "js_expression"
-    named = steps_form.CONDITIONS.get((expression or "").strip())
-    if layout.form == "steps" and kind == "js_expression" and named:
-        kind = named  # there is no other way to write this there
-    if kind != "js_expression" and kind != edge.condition_type:
-        expression = None
-        label = text("condition_label", None)
-    enabled = fields.get("enabled", edge.enabled)
-    return replace(
-        edge,
-        condition_type=kind,
-        condition_expression=expression,
-        condition_label=label,
-        enabled=enabled if isinstance(enabled, bool) else None,
-    )
-
-
-def _new(
-    key: str, fields: Fields, ends: _Ends, layout: Layout, found: Findings, there: list[str]
-) -> Edge | None:
-    """A path that the document has not: on, unless it is given as off."""
-    sources = [fields.get("source_trigger"), fields.get("source_job")]
-    if fields.get("target_job") is None or sources == [None, None]:
-        needs = "A new one needs a source (`source_trigger` or `source_job`) and a `target_job`"
-        found.problems.append(not_there("path", key, there, needs))
-        return None
-    source, target = _given_ends(key, fields, ends, found)
-    if not source or not target:
-        return None
-    usual = "always" if source[0] else "on_job_success"
-    edge = Edge(key, target, condition_type=usual, enabled=True)
-    edge = _conditioned(edge, fields, layout)
-    custom = layout.form == "jobs" and "->" not in key and key.strip()
-    return replace(
-        _between(edge, source, target),
-        key=key if custom else f"{source[1]}->{target}",
-        enabled=edge.enabled is not False,
-        id=fresh_id((p.part.id for p in layout.edges), layout),
-    )
-
-
-def _drawn_already(
-    edge: Edge, fields: Fields, planned: Iterable[Planned[Edge]], layout: Layout, found: Findings
-) -> bool:
-    """Whether another path joins the same two parts: the app draws one. Then it must say the same.
-
-    A path of the document is changed under its own key.
-    """
-    other = next((plan.new for plan in planned if _joined(plan.new) == _joined(edge)), None)
-    if other and _conditioned(other, fields, layout) != other:
-        found.problems.append(
-            f"The path `{other.key}` joins the same two parts as `{edge.key}`. Change it under "
-            "that key; there is one path between two parts."
-        )
-    return other is not None
-
-
-def _joined(edge: Edge) -> tuple[str | None, ...]:
-    return edge.source_trigger, edge.source_step, edge.target
-
-
-@dataclass(slots=True)
-class _Fresh:
-    """A new path: as it was `given` by the fields of the patch, and what it becomes."""
-
-    given: Edge
-    fields: Fields
-    edge: Edge = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.edge = self.given
-
-    @property
-    def ends(self) -> tuple[End, End]:
-        return _ends(self.given)
-
-    def inherit(self, lost: Edge, *, condition: bool) -> None:
-        """Take over what the patch does not say of this path from the one that it replaces."""
-        if lost.enabled is False and "enabled" not in self.fields:
-            self.edge = replace(self.edge, enabled=False)
-        if condition and not {"condition_type", "condition_expression"} & self.fields.keys():
-            self.edge = replace(
-                self.edge,
-                condition_type=lost.condition_type,
-                condition_expression=lost.condition_expression,
-                condition_label=self.edge.condition_label or lost.condition_label,
-            )
-
-
-def _take_over(fresh: list[_Fresh], gone: list[Edge], ends: _Ends, found: Findings) -> None:
-    """New paths that take the place of one that goes keep its condition and its switch.
-
-    A way through new paths takes the place of one through paths that go when both leave the same
-    part and meet again.
-    """
-    new_ways = _ways(one.ends for one in fresh)
-    old_ways = _ways(ends.now(edge) for edge in gone)
-    leaving: dict[End, list[_Fresh]] = {}
-    for one in fresh:
-        leaving.setdefault(one.ends[0], []).append(one)
-    for lost in gone:
-        source, target = ends.now(lost)
-        for first in leaving.get(source, ()):
-            reached = _reached(first.ends[1], new_ways)
-            meeting = reached & _reached(target, old_ways)
-            if meeting:
-                way = [one for one in fresh if one.ends[0] in reached]
-                way = [first, *(w for w in way if _reached(w.ends[1], new_ways) & meeting)]
-                for one in way:
-                    one.inherit(lost, condition=one is first)
-                if lost.enabled is False and all(one.edge.enabled is not False for one in way):
-                    found.warnings.append(
-                        f"The path from {source[1]} to {target[1]} was switched off; what takes "
-                        "its place is switched on."
-                    )
-                break
 
 
 def _ends(edge: Edge) -> tuple[End, End]:
@@ -328,14 +239,59 @@ def _ends(edge: Edge) -> tuple[End, End]:
     return (is_trigger, source or ""), (False, edge.target or "")
 
 
-def _ways(paths: Iterable[tuple[End, End]]) -> dict[End, list[End]]:
+@dataclass(slots=True)
+class _Path:
+    """A path that comes or goes, with its ends in the result, and what a patch says of it."""
+
+    edge: Edge
+    ends: tuple[End, End]
+    fields: Fields = field(default_factory=dict)
+
+
+def _take_over(fresh: Sequence[_Path], gone: Sequence[_Path], found: Findings) -> None:
+    """New paths that take the place of others keep their switch, the first one the condition.
+
+    A way through new paths takes the place of one through paths that go when both leave the same
+    part and meet again. What the patch says of a path counts. A patch of more than
+    `MOST_REPLACED` paths draws the flow anew, and says itself what it wants.
+    """
+    if max(len(fresh), len(gone)) > MOST_REPLACED:
+        return
+    for lost in gone:
+        for first in [path for path in fresh if path.ends[0] == lost.ends[0]]:
+            meeting = _reached(first.ends[1], fresh) & _reached(lost.ends[1], gone)
+            if not meeting:
+                continue
+            new_way, old_way = _way(first, fresh, meeting), _way(lost, gone, meeting)
+            off = any(path.edge.enabled is False for path in old_way)
+            for path in [path for path in new_way if off and "enabled" not in path.fields]:
+                path.edge = replace(path.edge, enabled=False)
+            if not _CONDITION & first.fields.keys():
+                first.edge = replace(
+                    first.edge,
+                    condition_type=lost.edge.condition_type,
+                    condition_expression=lost.edge.condition_expression,
+                    condition_label=first.edge.condition_label or lost.edge.condition_label,
+                )
+            for path in old_way[1:]:
+                if path.edge.condition_type not in (None, "always", "on_job_success"):
+                    condition = path.edge.condition_expression or path.edge.condition_type
+                    found.warnings.append(
+                        f"The path {path.edge.key} is gone, and its condition with it: {condition}"
+                    )
+            if off and all(path.edge.enabled is not False for path in new_way):
+                source, target = first.ends[0][1], lost.ends[1][1]
+                found.warnings.append(
+                    f"The path from {source} to {target} was switched off; what takes its place is "
+                    "switched on."
+                )
+            break
+
+
+def _reached(start: End, paths: Iterable[_Path]) -> set[End]:
     ways: dict[End, list[End]] = {}
-    for source, target in paths:
-        ways.setdefault(source, []).append(target)
-    return ways
-
-
-def _reached(start: End, ways: dict[End, list[End]]) -> set[End]:
+    for path in paths:
+        ways.setdefault(path.ends[0], []).append(path.ends[1])
     reached: set[End] = set()
     waiting = [start]
     while waiting:
@@ -344,6 +300,18 @@ def _reached(start: End, ways: dict[End, list[End]]) -> set[End]:
             reached.add(end)
             waiting += ways.get(end, ())
     return reached
+
+
+def _way(first: _Path, paths: Sequence[_Path], meeting: set[End]) -> list[_Path]:
+    """The paths of the ways from `first` to where they meet others."""
+    behind = _reached(first.ends[1], paths)
+    return [first] + [
+        path for path in paths if path.ends[0] in behind and _reached(path.ends[1], paths) & meeting
+    ]
+
+
+def _condition(edge: Edge) -> tuple[str | None, str | None]:
+    return edge.condition_type, edge.condition_expression
 
 
 def _check_condition(edge: Edge, layout: Layout, found: Findings) -> None:

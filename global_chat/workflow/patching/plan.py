@@ -6,16 +6,24 @@ The plan knows no form. It is made whole or not at all: what cannot be done is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
+from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.drafting import edge_fields, placeholder_owner, trigger_fields
+from global_chat.workflow.checking.problem_places import did_you_mean
+from global_chat.workflow.drafting import (
+    edge_fields,
+    placeholder_owner,
+    step_fields,
+    trigger_fields,
+)
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.paths import plan_paths
 from global_chat.workflow.patching.planned import (
+    TEXTS,
     Findings,
     Plan,
     Planned,
@@ -23,12 +31,18 @@ from global_chat.workflow.patching.planned import (
     merged,
     not_there,
 )
-from global_chat.workflow.reading.forms import Layout
-from global_chat.workflow.reading.nodes import text_of
-from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
+from global_chat.workflow.reading.forms import Layout, Placed
+from global_chat.workflow.reading.trigger_settings import (
+    CURSOR,
+    KAFKA,
+    secrets_in,
+    settings_by_name,
+)
+from global_chat.yaml.nodes import Value, text_of
 
 EMPTY_BODY = "// Add operations here\n"
 
+_MAPPINGS = frozenset({"webhook_response_config", KAFKA, "kafka"})
 #: Settings that mean something for one type of trigger only; they go when the type changes.
 _SETTINGS_OF = {
     "webhook": frozenset({"custom_path", "webhook_reply", "webhook_response_config"}),
@@ -49,11 +63,78 @@ def make_plan(
     An adaptor that is not known is a problem, or with `unknown_adaptors` a warning: a catalogue
     does not hold everything. Raises `PatchRejected`.
     """
+    if wrong := list(_wrong_types(patch)):
+        raise PatchRejected(*wrong)
+    patch = _keyed_by_name(layout, _without_repeats(layout, patch))
     planner = _Planner(layout, patch, adaptors, Findings(), unknown_adaptors)
     plan = planner.plan()
     if planner.found.problems:
         raise PatchRejected(*planner.found.problems)
     return plan
+
+
+def _wrong_types(patch: Patch) -> Iterator[str]:
+    """Whatever has the wrong type, field by field."""
+    for what, parts in (("step", patch.jobs), ("trigger", patch.triggers), ("path", patch.edges)):
+        for key, fields in parts.items():
+            for name, value in fields.items():
+                type_: type = str
+                needed = "text"
+                if name == "enabled":
+                    type_, needed = bool, "true or false"
+                elif name in _MAPPINGS:
+                    type_, needed = dict, "a mapping"
+                elif name not in TEXTS:
+                    continue
+                if value is not None and not isinstance(value, type_):
+                    yield f"`{name}` of the {what} `{key[:80]}` must be {needed}."
+
+
+def _without_repeats(layout: Layout, patch: Patch) -> Patch:
+    """The patch without the fields that say what the document says: they are no change. What says
+    nothing of `enabled` is switched on; an id never changes, and a placeholder means no change."""
+
+    def differing(parts: Mapping[str, Fields], shown: Mapping[str, Fields]) -> dict[str, Fields]:
+        return {
+            key: {k: v for k, v in fields.items() if not _repeats(k, v, shown.get(key))}
+            for key, fields in parts.items()
+        }
+
+    return replace(
+        patch,
+        jobs=differing(patch.jobs, {p.part.key: step_fields(p.part) for p in layout.steps}),
+        triggers=differing(
+            patch.triggers, {p.part.key: trigger_fields(p.part) for p in layout.triggers}
+        ),
+        edges=differing(patch.edges, {p.part.key: edge_fields(p.part) for p in layout.edges}),
+    )
+
+
+def _repeats(name: str, value: Value, shown: Fields | None) -> bool:
+    if shown is None:
+        return False
+    unsaid = name == "id" or (name == "body" and placeholder_owner(str(value)) is not None)
+    return unsaid or value == shown.get(name, True if name == "enabled" else None)
+
+
+def _keyed_by_name(layout: Layout, patch: Patch) -> Patch:
+    """The patch with its new steps under their names, where the document's steps have no `id`."""
+    if not layout.steps or any(not _goes_by_name(placed) for placed in layout.steps):
+        return patch
+    there = {placed.part.key for placed in layout.steps} | patch.jobs.keys()
+    names = {key: str(fields.get("name") or key).strip() for key, fields in patch.jobs.items()}
+    keys = {k: n for k, n in names.items() if layout.step(k) is None and n not in there}
+    edges = {
+        key: {k: keys.get(str(v), v) if k in _STEP_ENDS else v for k, v in fields.items()}
+        for key, fields in patch.edges.items()
+    }
+    jobs = {keys.get(key, key): fields for key, fields in patch.jobs.items()}
+    return replace(patch, jobs=jobs, edges=edges)
+
+
+def _goes_by_name(placed: Placed[Step]) -> bool:
+    """Whether a step's key is its name: an item of a list that has no `id`."""
+    return placed.entry is None and bool(placed.mapping and text_of(placed.mapping, "id") is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +176,7 @@ class _Planner:
             what, there, given = groups[section]
             if key not in there:
                 self.found.problems.append(not_there(what, key, there, "It cannot be removed"))
-            elif key in given:
+            elif given.get(key):
                 self.found.problems.append(
                     f"`{name}` is removed and changed at once. Leave it out of `remove` or of the "
                     "YAML."
@@ -138,9 +219,7 @@ class _Planner:
     def _key_of_renamed(self, old: Step, name: str) -> str:
         """The key stays, but for a step that has none: an item of a list that goes by its name."""
         placed = self.layout.step(old.key)
-        mapping = placed.mapping if placed else None
-        nameless = self.layout.form == "steps" and mapping and text_of(mapping, "id") is None
-        return name if nameless and name else old.key
+        return name if placed and _goes_by_name(placed) and name else old.key
 
     def _new_step(self, key: str, fields: Fields, there: list[str]) -> Step | None:
         touched = {e.get(end) for e in self.patch.edges.values() for end in _STEP_ENDS}
@@ -246,9 +325,9 @@ class _Planner:
         self, old: Trigger, given: str, steps: list[Planned[Step]], *, moved: bool = False
     ) -> Trigger:
         """What the patch makes of a trigger. Id and `enabled` stay whatever its type is."""
-        shown = trigger_fields(old)
         fields = self.patch.triggers.get(given, {})
-        fields = {name: value for name, value in fields.items() if shown.get(name) != value}
+        if fields.get("type", "") is None:
+            self.found.problems.append(f"The trigger `{given}` cannot be without a type.")
         type_ = str(fields.get("type") or old.type or "") or None
         cron = fields.get("cron_expression", old.cron_expression)
         if "".join(str(cron).split()) == "".join(str(old.cron_expression).split()):
@@ -298,10 +377,9 @@ class _Planner:
         if not isinstance(cursor, str):
             return
         now = {p.old.key: p.new.key for p in steps if p.old}
-        names = {p.new.name: p.new.key for p in steps}
-        keys = {p.new.key for p in steps}
-        if cursor in now or cursor in keys or cursor in names:
-            settings[CURSOR] = now.get(cursor, cursor if cursor in keys else names[cursor])
+        keys = {p.new.name: p.new.key for p in steps} | {p.new.key: p.new.key for p in steps} | now
+        if cursor in keys:
+            settings[CURSOR] = keys[cursor]
         elif cursor in {p.part.key for p in self.layout.steps}:
             del settings[CURSOR]
             self.found.warnings.append(
@@ -320,34 +398,47 @@ class _Planner:
         now |= {p.old.key: p.new.key for p in triggers if p.old}
         there = {p.part.key for p in self.layout.steps}
         there |= {p.part.key for p in self.layout.triggers}
+        if start and len(triggers) == 1 and not (self.layout.triggers and start in now):
+            return triggers[0].new.key
         if start is None or start in now or start not in there:
             return now.get(start or "", start)
-        if len(triggers) == 1:
-            return triggers[0].new.key
         self.found.warnings.append(f"`start` named {start}, which is gone: it was taken out too.")
         return None
 
     def _check_left_over(self) -> None:
-        """Keys that a patch sets and nobody takes over: the user is told."""
-        known: dict[str, Callable[[str], bool]] = {
-            "jobs": {"name", "adaptor", "id", "body"}.__contains__,
-            "triggers": lambda name: name in _TRIGGER_FIELDS or bool(settings_by_name({name: ""})),
-            "edges": {
-                *edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)),
-                "id",
-            }.__contains__,
+        """Fields that nobody takes over: the user is told of one that the app sets, and the model
+        of one that there is not."""
+        kinds: dict[str, tuple[Kind, frozenset[str]]] = {
+            "jobs": ("step", _STEP_FIELDS),
+            "triggers": ("trigger", _TRIGGER_FIELDS),
+            "edges": ("edge", _EDGE_FIELDS),
         }
         for section, (what, _, given) in self._groups().items():
+            kind, own = kinds[section]
+            known = known_keys("jobs", kind) | known_keys(self.layout.form, kind)
             for key, fields in given.items():
-                extra = [k for k, v in fields.items() if v is not None and not known[section](k)]
+                extra = [k for k, v in fields.items() if v is not None and k not in own]
+                extra = [k for k in extra if kind != "trigger" or not settings_by_name({k: ""})]
+                for name in [n for n in extra if n not in known and not n.startswith("x-")]:
+                    self.found.problems.append(
+                        f"`{name[:80]}` is not a field of a {what}, so nothing was done with it at "
+                        f"`{key[:80]}`. {did_you_mean(name, own) or f'It has {_listed(own)}.'}"
+                    )
+                secret = secrets_in(fields) if kind == "trigger" else []
+                extra = [k for k in extra if k not in secret] + secret
                 if extra:
-                    names = ", ".join(f"`{name}`" for name in extra)
+                    were = "was" if len(extra) == 1 else "were"
                     self.found.warnings.append(
-                        f"{names} of the {what} {key} {'was' if len(extra) == 1 else 'were'} not "
-                        "set: that is done in the app."
+                        f"{_listed(extra)} of the {what} {key} {were} not set: that is done in the "
+                        "app."
                     )
 
 
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_STEP_FIELDS = frozenset({"id", "name", "adaptor", "body"})
 _STEP_ENDS = ("source_job", "target_job")
 _EDGE_FIELDS = frozenset({*edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)), "id"})
 _TRIGGER_FIELDS = frozenset({"id", "name", "type", "enabled", "cron_expression"})

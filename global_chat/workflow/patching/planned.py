@@ -9,8 +9,15 @@ from uuid import uuid4
 
 from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Layout
+from global_chat.yaml.nodes import Value
+
+#: Fields that hold text. In a reply they count as they stand, whatever they look like.
+TEXTS = frozenset(
+    {"name", "adaptor", "body", "id", "type", "cron_expression", "source_trigger", "source_job"}
+    | {"target_job", "condition_type", "condition_expression", "condition_label", "custom_path"}
+    | {"cron_cursor", "cron_cursor_job", "cron_cursor_job_id", "webhook_reply"}
+)
 
 P = TypeVar("P", Step, Trigger, Edge)
 

@@ -6,6 +6,7 @@ too: parts that equal the document's are no change.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,35 +21,40 @@ from global_chat.workflow.drafting import (
     trigger_fields,
 )
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.patch import Fields, Patch, PatchRejected, Value
-from global_chat.workflow.reading.compose import compose
-from global_chat.workflow.reading.nodes import (
+from global_chat.workflow.patch import Fields, Patch, PatchRejected
+from global_chat.workflow.patching.planned import TEXTS
+from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import (
     Entry,
     Mapping,
     Node,
     Scalar,
+    Value,
     data_of,
+    entries_of,
     resolve,
 )
-from global_chat.workflow.reading.source import Source
+from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
 
 #: A patch longer than this, in characters, is not one: the largest workflow known has 400 kB.
 MAX_CHARACTERS = 2_000_000
+#: How many new parts of one section a patch can bring.
+MAX_NEW = 1_000
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+-]*)[ \t]*\r?$", re.MULTILINE)
+#: A value that models forget to quote, so that the YAML does not parse.
+_UNQUOTED = re.compile(
+    r"^([ \t]*(?:name|adaptor|condition_expression|condition_label):[ \t]+)"
+    r"([^\s'\"|>\[{#].*?)[ \t]*$",
+    re.MULTILINE,
+)
 _FIRST_KEY = re.compile(r"^(?:name|jobs|triggers|edges)[ \t]*:", re.MULTILINE)
 _SECTIONS = ("jobs", "triggers", "edges")
 _WHAT = {"jobs": "step", "triggers": "trigger", "edges": "path"}
 _IDS = {"jobs": "job", "triggers": "trigger", "edges": "edge"}
-#: Fields whose text counts as it stands, whatever it looks like.
-_TEXTS = frozenset(
-    {"name", "adaptor", "body", "id", "type", "cron_expression", "source_trigger", "source_job"}
-    | {"target_job", "condition_type", "condition_expression", "condition_label", "custom_path"}
-    | {"cron_cursor", "cron_cursor_job", "cron_cursor_job_id", "webhook_reply"}
-)
 #: Fields in which a `#` may well be part of the text.
 _FREE_TEXTS = frozenset({"name", "condition_expression", "condition_label"})
 
@@ -72,7 +78,10 @@ def read_patch(yaml: str | None, remove: Sequence[str], workflow: Workflow) -> P
         )
     source, root = _composed(yaml)
     reading = _Reading(source, workflow)
-    given = reading.sections(root)
+    try:
+        given = reading.sections(root)
+    except InvalidWorkflow as error:  # a value that holds itself, or too many others
+        raise PatchRejected(error.message) from None
     reading.check_copies(given)
     patch = Patch(
         reading.name(root), given["jobs"], given["triggers"], given["edges"], remove=removed
@@ -114,14 +123,16 @@ def _composed(reply: str) -> tuple[Source, Mapping]:
 
 
 def _candidates(reply: str) -> Iterator[str]:
-    """What the YAML may be: all of the reply, what a fence holds, or what follows some prose."""
+    """What the YAML may be: all of the reply, what a fence holds, what follows some prose, or the
+    reply with quotes around what needs them."""
     yield reply
     first, fence = _FIRST_KEY.search(reply), _FENCE.search(reply)
-    if first and (fence is None or first.start() < fence.start()):
+    if first and first.start() and (fence is None or first.start() < fence.start()):
         yield reply[first.start() :]
     for text in _fenced(reply):
         if _FIRST_KEY.search(text):
             yield text
+    yield _UNQUOTED.sub(lambda found: f"{found[1]}{json.dumps(found[2])}", reply)
 
 
 def _fenced(reply: str) -> Iterator[str]:
@@ -150,7 +161,10 @@ class _Reading:
         if entry is None or (isinstance(value, Scalar) and value.is_null):
             return None
         text = self._value("name", entry, "the workflow")
-        return text.strip() or None if isinstance(text, str) else None
+        if not isinstance(text, str):
+            self.problems.append("The `name` of the workflow must be text.")
+            return None
+        return text.strip() or None
 
     def sections(self, root: Mapping) -> dict[str, dict[str, Fields]]:
         """The parts of the reply by section and key; a document's key in the document's form."""
@@ -190,13 +204,21 @@ class _Reading:
                 f"{'list' if not isinstance(value, Scalar) else 'text'}."
             )
             return
+        if len(value.entries) > len(self._parts(section)) + MAX_NEW:
+            self.problems.append(
+                f"`{section}` has {len(value.entries):,} entries; at most {MAX_NEW:,} new ones can "
+                "be added at once."
+            )
+            return
         for part in value.entries:
             key = resolve(part.key)
             fields = resolve(part.value)
             name = key.text if isinstance(key, Scalar) else ""
-            if isinstance(fields, Mapping):
+            if not isinstance(key, Scalar):
+                self.problems.append(f"A key under `{section}` must be text.")
+            elif isinstance(fields, Mapping):
                 what = f"the {_WHAT[section]} `{name[:80]}`"
-                yield name, {k: self._value(k, e, what) for k, e in fields.own.items() if k != "<<"}
+                yield name, {k: self._value(k, e, what) for k, e in entries_of(fields).items()}
             else:
                 self.problems.append(
                     f"`{section}.{name[:80]}` must be a mapping of fields to values. To take the "
@@ -204,24 +226,14 @@ class _Reading:
                 )
 
     def _value(self, name: str, entry: Entry, what: str) -> Value:
+        """The value of a field. Text stands for itself: `1.0` and `no` under `name` are names."""
         node = resolve(entry.value)
-        if isinstance(node, Scalar) and node.is_null:
-            return None
-        if name == "enabled":
-            value = data_of(node)
-            if not isinstance(value, bool):
-                self.problems.append(f"`enabled` of {what} must be true or false.")
-            return value
-        if name not in _TEXTS:
-            return data_of(node)
-        if not isinstance(node, Scalar):
-            # A placeholder that lost its quotes reads as a list.
-            text = self.source.text[node.start : node.end]
-            if not placeholder_owner(text):
-                self.problems.append(f"`{name}` of {what} must be text.")
-            return text
-        self._check_comment(name, entry.value, what)
-        return node.text
+        if name in TEXTS and isinstance(node, Scalar) and not node.is_null:
+            self._check_comment(name, entry.value, what)
+            return node.text
+        # A placeholder that lost its quotes reads as a list.
+        text = self.source.text[node.start : node.end]
+        return text if name in TEXTS and placeholder_owner(text) else data_of(node)
 
     def _check_comment(self, name: str, node: Node, what: str) -> None:
         """Text that goes on behind ` #` is a comment to YAML: half of it would be lost unseen."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from global_chat.workflow.parts import Trigger
 from global_chat.workflow.patching.planned import difference
-from global_chat.workflow.reading import nodes
-from global_chat.workflow.reading.nodes import Scalar, data_of, entries_of, resolve, value_of
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, placed_settings
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml import nodes
+from global_chat.yaml.nodes import Scalar, data_of, entries_of, resolve, value_of
+from global_chat.yaml.writing import Data
 
 #: The order in which the app writes them.
 SETTINGS = (CURSOR, "webhook_reply", "webhook_response_config", KAFKA)

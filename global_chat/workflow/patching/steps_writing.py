@@ -14,10 +14,10 @@ from global_chat.workflow.patching.plan import EMPTY_BODY
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Mapping, entries_of, find, resolve, text_of, value_of
-from global_chat.workflow.reading.nodes import Sequence as ListNode
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, placed_settings
-from global_chat.workflow.reading.yaml_text import Data
+from global_chat.yaml.nodes import Mapping, entries_of, find, resolve, text_of, value_of
+from global_chat.yaml.nodes import Sequence as ListNode
+from global_chat.yaml.writing import Data
 
 _STEP = ("id", "name", "adaptor", "adaptors", "expression", "configuration", "openfn", "next")
 _CRON = ("cron", "cron_expression")
@@ -51,7 +51,8 @@ class Dialect:
             lists_adaptors=listed > single,
             in_openfn=_settings_in_openfn(layout, triggers, steps),
             cron_key="cron_expression" if "cron_expression" in keys - {"cron"} else "cron",
-            names_triggers=bool(triggers) and all(text_of(m, "name") for m in triggers),
+            names_triggers=all(text_of(m, "name") for m in triggers)
+            and (bool(triggers) or "schema_version" in layout.root.own),
             without_ids=bool(steps) and not any(find(m, "id") for m in steps),
         )
 
@@ -169,7 +170,9 @@ def _write_extra(
     own = mapping.own.get("openfn")
     if not values:
         return
-    if extra is None:
+    if extra is None and own:
+        edits.set_value(mapping, own, without_nulls(values))
+    elif extra is None:
         last = [e for e in mapping.entries if e is not mapping.own.get("next")][-1]
         edits.add(mapping, "openfn", without_nulls(values), last)
     elif own and own.value is extra:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from global_chat.workflow.parts import Edge
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Mapping, Node, Scalar, Sequence, resolve
 from global_chat.workflow.reading.trigger_settings import SETTING_KEYS
+from global_chat.yaml.nodes import Mapping, Node, Scalar, Sequence, resolve
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow

@@ -13,7 +13,7 @@ from typing import Generic, Literal, TypeVar
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.nodes import (
     Content,
     Entry,
     Mapping,
@@ -22,8 +22,8 @@ from global_chat.workflow.reading.nodes import (
     Sequence,
     resolve,
 )
-from global_chat.workflow.reading.source import Source
-from global_chat.workflow.reading.syntax_errors import refusal
+from global_chat.yaml.refusals import refusal
+from global_chat.yaml.source import Source
 
 P = TypeVar("P", Step, Trigger, Edge)
 

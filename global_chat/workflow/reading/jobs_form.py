@@ -11,9 +11,9 @@ from global_chat.workflow.reading.forms import (
     mapping_or_null,
     section,
 )
-from global_chat.workflow.reading.nodes import Entry, Mapping, bool_of, resolve, text_of, value_of
-from global_chat.workflow.reading.source import Source
 from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
+from global_chat.yaml.nodes import Entry, Mapping, bool_of, resolve, text_of, value_of
+from global_chat.yaml.source import Source
 
 KEYS = ("jobs", "triggers", "edges")
 

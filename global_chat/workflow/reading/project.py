@@ -8,7 +8,7 @@ from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.finding import fold
 from global_chat.workflow.reading import jobs_form, steps_form
 from global_chat.workflow.reading.forms import Layout, is_nothing, key_text, unusable
-from global_chat.workflow.reading.nodes import (
+from global_chat.yaml.nodes import (
     Entry,
     Mapping,
     Node,
@@ -17,8 +17,8 @@ from global_chat.workflow.reading.nodes import (
     resolve,
     text_of,
 )
-from global_chat.workflow.reading.source import Source
-from global_chat.workflow.reading.syntax_errors import refusal
+from global_chat.yaml.refusals import refusal
+from global_chat.yaml.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from global_chat.workflow.reading.forms import (
     is_nothing,
     key_text,
 )
-from global_chat.workflow.reading.nodes import (
+from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
+from global_chat.yaml.nodes import (
     Content,
     Entry,
     Mapping,
@@ -28,9 +29,8 @@ from global_chat.workflow.reading.nodes import (
     text_of,
     value_of,
 )
-from global_chat.workflow.reading.source import Source
-from global_chat.workflow.reading.syntax_errors import refusal
-from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
+from global_chat.yaml.refusals import refusal
+from global_chat.yaml.source import Source
 
 KEYS = ("steps",)
 

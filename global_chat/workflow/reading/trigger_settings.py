@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.patch import Value
 from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.nodes import Entry, Mapping, Scalar, data_of, entries_of, resolve
+from global_chat.yaml.nodes import Entry, Mapping, Scalar, Value, data_of, entries_of, resolve
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
@@ -113,6 +112,12 @@ def settings_by_name(given: abc.Mapping[str, Value]) -> dict[str, Value]:
         elif path and not is_secret(key, value):
             kafka[key] = value
     return found | ({KAFKA: kafka} if kafka else {})
+
+
+def secrets_in(given: abc.Mapping[str, Value]) -> list[str]:
+    """The keys among those of a trigger, and of its Kafka settings, that hold secrets."""
+    every = [given, *(value for value in given.values() if isinstance(value, dict))]
+    return [key for keys in every for key, value in keys.items() if value and is_secret(key, value)]
 
 
 def is_secret(key: str, value: Value) -> bool:

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 from global_chat.workflow.parts import Step
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import (
+from global_chat.workflow.stitching.code_scalars import literal, quoted
+from global_chat.workflow.stitching.small_edits import small_edits
+from global_chat.yaml.block_scalars import content_indent, header_span
+from global_chat.yaml.nodes import (
     Alias,
     Entry,
     Mapping,
@@ -21,10 +24,7 @@ from global_chat.workflow.reading.nodes import (
     Sequence,
     resolve,
 )
-from global_chat.workflow.reading.source import Source, Splice
-from global_chat.workflow.stitching.block_scalars import content_indent, header_span
-from global_chat.workflow.stitching.code_scalars import literal, quoted
-from global_chat.workflow.stitching.small_edits import small_edits
+from global_chat.yaml.source import Source, Splice
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+(?:#[^\r\n]*\s+)*|\Z))*")
 _TAG = re.compile(r"!\S*[ \t]*")

@@ -9,7 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from global_chat.contract.characters import whole
+from global_chat.contract.texts import replace_lone_surrogates
 
 # No literal block holds control characters, line ends other than "\n" or byte order marks.
 _UNPRINTABLE = re.compile(
@@ -32,7 +32,7 @@ class Literal:
 
 def clean(code: str) -> str:
     """Code as a document can hold it: `\\n` line ends, halves of surrogate pairs replaced."""
-    return whole(code).replace("\r\n", "\n")
+    return replace_lone_surrogates(code).replace("\r\n", "\n")
 
 
 def is_printable(code: str) -> bool:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from global_chat.contract.errors import InternalError, InvalidWorkflow
 from global_chat.workflow.parts import Step
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.nodes import Scalar, value_of
-from global_chat.workflow.reading.source import Splice
-from global_chat.workflow.reading.syntax_errors import refusal
 from global_chat.workflow.stitching.body_edits import BodyEdits
 from global_chat.workflow.stitching.code_scalars import clean
+from global_chat.yaml.nodes import Scalar, value_of
+from global_chat.yaml.refusals import refusal
+from global_chat.yaml.source import Splice
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
