@@ -20,6 +20,7 @@ from global_chat.render.text import Stream, clean, counted
 from global_chat.render.wording import error_text
 from global_chat.turn.take import take_turn
 
+from .offline_turns import take_offline_turn
 from .options import ChatOptions, ModelOptions
 from .wiring import Wired, wire
 
@@ -94,7 +95,9 @@ class _Loop:
         drawing.verbose = self.verbose
         began = time.perf_counter()
         with drawing:
-            turn = take_turn(self.session.payload(content), self.wired.services, drawing)
+            offline = self.wired.services.backend == "offline"
+            take = take_offline_turn if offline else take_turn
+            turn = take(self.session.payload(content), self.wired.services, drawing)
             response = asyncio.run(self.wired.using(turn))
         self.session.answered(response)
         drawing.finish([], time.perf_counter() - began)

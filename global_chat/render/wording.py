@@ -177,6 +177,7 @@ class LogLines:
         match event:
             case TurnStarted(backend=backend):
                 self._offline = backend == "offline"
+                return f"INFO {NO_MODEL}" if self._offline else None
             case AgentInvoked(agent=agent, step=step):
                 return f"INFO {agent}: invoked{f' for {step}' if step else ''}"
             case RouteDecided():
