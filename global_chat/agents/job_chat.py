@@ -96,8 +96,8 @@ class _CodeWork:
         self.problem: str | None = None
 
     async def carry_out(self, uses: Sequence[Block]) -> tuple[list[ToolOutcome], bool]:
-        """The outcome of each tool use, and whether the edits among them need correcting: they could
-        not be applied, or brought what will not run.
+        """The outcome of each tool use, and whether the edits among them need correcting: they
+        could not be applied, or brought what will not run.
 
         All edits of a reply stand or fall together, so that code is never half-applied.
         """

@@ -34,7 +34,8 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     err = Stream(sys.stderr)
     try:
         session = Session.open(options.file, options.session, options.page)
-        check_writable([session.file], inputs=[session.workflow])
+        outputs = [path for path in (session.file, model.record) if path is not None]
+        check_writable(outputs, inputs=[session.workflow])
         wired = wire(model, None)
     except TurnError as error:
         err.line(error_text(error))

@@ -27,8 +27,9 @@ from global_chat.contract.events import (
     Warned,
 )
 from global_chat.contract.names import AgentName, Usage
+from global_chat.contract.texts import shortened
 
-from .text import clean, counted, one_line, shortened
+from .text import clean, counted, one_line
 
 NO_MODEL = "no model was asked"
 
