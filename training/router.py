@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fit import conditional, multinomial
-from global_chat.knowledge.embeddings import load_embedder
 from requests_file import Example, all_examples
 
 from global_chat.offline.router import (
@@ -31,7 +30,6 @@ from global_chat.offline.router import (
     candidates,
     features,
     guess,
-    masked,
 )
 
 Array = NDArray[np.float64]
@@ -41,7 +39,6 @@ WEIGHTS = Path(__file__).parent.parent / "global_chat/offline/weights.tsv"
 LEAST = 4
 #: Weights that move a score by less than this are left out.
 SMALLEST = 0.12
-EMBEDDING_SCALE = 1.5
 RIDGE, ROUNDS = 2.0, 120
 
 
@@ -51,16 +48,10 @@ class Row:
 
     example: Example
     found: dict[str, float]
-    vector: NDArray[np.float32]
 
 
 def rows_of(examples: Sequence[Example]) -> list[Row]:
-    embedder = load_embedder()
-    if embedder is None:
-        raise SystemExit("wordllama's weights are not installed.")
-    examples = [e for e in examples if e.question.scene.steps]
-    vectors = embedder.embed([masked(e.question) for e in examples])
-    return [Row(e, features(e.question), v) for e, v in zip(examples, vectors, strict=True)]
+    return [Row(e, features(e.question)) for e in examples if e.question.scene.steps]
 
 
 def fit(rows: Sequence[Row]) -> Weights:
@@ -68,18 +59,16 @@ def fit(rows: Sequence[Row]) -> Weights:
     counts = Counter(name for row in rows for name in row.found)
     names = sorted(name for name, count in counts.items() if count >= LEAST)
     index = {name: i for i, name in enumerate(names)}
-    matrix = np.zeros((len(rows), len(names) + len(rows[0].vector)))
+    matrix = np.zeros((len(rows), len(names)))
     for i, row in enumerate(rows):
         for name, value in row.found.items():
             if name in index:
                 matrix[i, index[name]] = value
-        matrix[i, len(names) :] = row.vector * EMBEDDING_SCALE
     labels = [DESTINATIONS.index(row.example.destination) for row in rows]  # type: ignore[arg-type]
     weight = np.array([row.example.weight for row in rows])
     solved = multinomial(matrix, labels, 3, np.full(matrix.shape[1], RIDGE), weight, ROUNDS)
     plain = {n: tuple(solved[i]) for n, i in index.items() if np.abs(solved[i]).max() > SMALLEST}
-    embedding = tuple(tuple(row * EMBEDDING_SCALE) for row in solved[len(names) :])
-    return Weights(plain, embedding, _fit_steps(rows), 1.0)
+    return Weights(plain, _fit_steps(rows), 1.0)
 
 
 def _fit_steps(rows: Sequence[Row]) -> dict[str, float]:
@@ -121,9 +110,8 @@ def best_sharpness(found: Sequence[tuple[bool, float]], weights: Weights) -> flo
 
 def write(weights: Weights) -> None:
     lines = [f"setting\tsharpness\t{weights.sharpness:g}"]
-    groups = (("plain", weights.plain.items()), ("embedding", enumerate(weights.embedding)))
-    for group, rows in groups:
-        lines += [f"{group}\t{name}\t" + "\t".join(f"{x:.3f}" for x in row) for name, row in rows]
+    for name, row in weights.plain.items():
+        lines.append(f"plain\t{name}\t" + "\t".join(f"{x:.3f}" for x in row))
     lines += [f"step\t{name}\t{value:.3f}" for name, value in weights.step.items()]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -20,7 +20,6 @@ from itertools import pairwise
 
 from global_chat.contract.errors import BadRequest
 from global_chat.contract.names import Destination, Usage
-from global_chat.knowledge.embeddings import load_embedder
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from global_chat.workflow.parts import Page, Step
 
@@ -158,7 +157,7 @@ def _route_of(found: Wish | Answer, scene: Scene) -> tuple[Destination, str | No
 
 def guess(question: Question, weights: Weights) -> Guess:
     """What the classifier says."""
-    scores = weights.scores(features(question), embedded(question))
+    scores = weights.scores(features(question))
     chances = softmax([score * weights.sharpness for score in scores])
     place = max(range(3), key=lambda i: chances[i])
     if DESTINATIONS[place] != "job_code_agent":
@@ -200,12 +199,6 @@ def masked(question: Question) -> str:
     for kind, form in _LITERALS.items():
         text = re.sub(form, f" {kind.upper()} ", text)
     return text.lower()
-
-
-def embedded(question: Question) -> Sequence[float]:
-    """The request's embedding; empty when there are none, and words alone decide."""
-    embedder = load_embedder()
-    return [] if embedder is None else [float(x) for x in embedder.embed([masked(question)])[0]]
 
 
 def features(question: Question) -> Features:
@@ -290,20 +283,16 @@ def candidates(question: Question) -> dict[str, Features]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What training found: weights by feature, by dimension of the embedding, and for steps."""
+    """What training found: weights by feature, and for steps."""
 
     plain: dict[str, tuple[float, ...]]
-    embedding: tuple[tuple[float, ...], ...]
     step: dict[str, float]
     sharpness: float
 
-    def scores(self, found: Features, vector: Sequence[float]) -> list[float]:
+    def scores(self, found: Features) -> list[float]:
         """A score for each destination."""
         scores = [0.0, 0.0, 0.0]
-        rows = [(self.plain[n], v) for n, v in found.items() if n in self.plain]
-        if len(vector) == len(self.embedding):  # fitted for other embeddings: words alone decide
-            rows += zip(self.embedding, vector, strict=True)
-        for row, value in rows:
+        for row, value in [(self.plain[n], v) for n, v in found.items() if n in self.plain]:
             for index in range(3):
                 scores[index] += row[index] * value
         return scores
@@ -316,12 +305,11 @@ class Weights:
 @cache
 def load_weights() -> Weights:
     """The weights that ship with the program."""
-    groups: dict[str, dict[str, tuple[float, ...]]] = {"plain": {}, "embedding": {}, "step": {}}
+    groups: dict[str, dict[str, tuple[float, ...]]] = {"plain": {}, "step": {}}
     for group, name, numbers in _lines():
         groups.setdefault(group, {})[name] = numbers
     step = {name: numbers[0] for name, numbers in groups["step"].items()}
-    embedding = tuple(groups["embedding"].values())
-    return Weights(groups["plain"], embedding, step, groups["setting"]["sharpness"][0])
+    return Weights(groups["plain"], step, groups["setting"]["sharpness"][0])
 
 
 def _lines() -> Iterator[tuple[str, str, tuple[float, ...]]]:
