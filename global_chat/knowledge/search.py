@@ -43,8 +43,8 @@ class Passage:
 class Floor:
     """What a passage must reach to be shown: a strength, and a part of the best one's strength.
 
-    The strength is BM25's score times the root of how much of the question the passage has words
-    for, where rare words weigh more. So a long question is not answered by one word of it, and one
+    The strength is BM25's score times how much of the question the passage has words for, 0 to 1,
+    where rare words weigh more. So a long question is not answered by one word of it, and one
     of a single word is.
     """
 
@@ -53,11 +53,11 @@ class Floor:
 
 
 # Both were set on the questions of `benchmarks/knowledge.py`. Of 50 that have nothing to do with
-# the subject the first shows something for 15, the second for 3.
+# the subject the first shows something for 17, the second for 2.
 #: For a search that somebody asked for.
-SEARCH_FLOOR = Floor(2.5, of_best=0.3)
+SEARCH_FLOOR = Floor(1.1, of_best=0.2)
 #: For passages that nobody asked for, which cost a reader's attention when they do not fit.
-PROMPT_FLOOR = Floor(5.0, of_best=0.6)
+PROMPT_FLOOR = Floor(4.5, of_best=0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def _candidates(connection: sqlite3.Connection, words: Sequence[_Word]) -> list[
     found = []
     for passage, score in rows:
         covered = sum(word.weight for word in words if passage in word.passages) / total
-        found.append(_Candidate(passage, score, score * math.sqrt(covered)))
+        found.append(_Candidate(passage, score, score * covered))
     return found
 
 

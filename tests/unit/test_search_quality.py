@@ -41,7 +41,7 @@ async def test_search_finds_the_page() -> None:
 
 async def test_little_is_shown_for_questions_that_have_nothing_to_do_with_it() -> None:
     library, questions = Library(None), read_unrelated()
-    for floor, part in ((SEARCH_FLOOR, 0.3), (PROMPT_FLOOR, 0.1)):
+    for floor, part in ((SEARCH_FLOOR, 0.36), (PROMPT_FLOOR, 0.06)):
         shown = [q for q in questions if await library.search(q, 1, floor)]
         assert len(shown) <= part * len(questions), shown
 
