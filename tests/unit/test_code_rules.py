@@ -58,7 +58,7 @@ WRONG = [
     ("fn(state => state);\ntracker.push('x');", "unknown-operation", 2),
     ("dataValue('x');", "not-an-operation", 1),
     ("fn(state => {\n  post('/x', state.data);\n  return state;\n});", "operation-not-run", 2),
-    ("fn(s => {\n  s.a.map(r => {\n    post(1, r);\n  });\n  return s;\n});", "operation-not-run", 3),
+    ("fn(s => {\n  s.a.map(r => {\n    get(r);\n  });\n  return s;\n});", "operation-not-run", 3),
     ("fn(state => {\n  return get('/x');\n});", "operation-not-run", 2),
     ("fn(s => {\n  s.rows.forEach(r => post('/x', r));\n  return s;\n});", "operation-not-run", 2),
     ("fn(state => get('/x'));", "operation-not-run", 1),
