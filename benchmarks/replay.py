@@ -9,21 +9,19 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
-from global_chat.replay.prices import read_prices
-from global_chat.replay.scripted_runs import run_scripted
-
 from global_chat.agents.context import Services
 from global_chat.contract.payload import Payload, read
+from global_chat.model.prices import parse_prices
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model, ModelEvent, ModelRequest
 from global_chat.replay.cases import Case, collect
-from global_chat.replay.result import Evidence, Result
-from global_chat.replay.run import Work, run_here, scripted_play
+from global_chat.replay.result import Result
+from global_chat.replay.run import run_all, scripted
 from global_chat.turn.take import take_turn
 
 CASES = Path(__file__).parents[1] / "fixtures" / "cases"
@@ -49,40 +47,38 @@ class Timed:
         self.seconds += time.perf_counter() - began
 
 
-def work(cases: Sequence[Case], total: int) -> list[Work]:
+def work(cases: Sequence[Case], total: int) -> list[tuple[Case, int]]:
     """So many runs of cases, round by round."""
-    return [Work(cases[i % len(cases)], i // len(cases) + 1) for i in range(total)]
+    return [(cases[i % len(cases)], i // len(cases) + 1) for i in range(total)]
 
 
 def show(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
-def nothing(_result: Result, _evidence: Evidence | None) -> None:
-    """Listens to no result."""
+def run(cases: Sequence[Case], total: int, receive: Callable[[Result], None]) -> None:
+    asyncio.run(run_all(work(cases, total), scripted(parse_prices()), 1, receive))
 
 
 def speed(cases: Sequence[Case]) -> None:
-    """Cases per second with one worker and with two."""
-    for jobs in (1, 2):
-        began = time.perf_counter()
-        run_scripted(work(cases, MEASURED), read_prices(), jobs, nothing)
-        seconds = time.perf_counter() - began
-        show(f"  {jobs} worker{'s' if jobs > 1 else ' '}  {MEASURED / seconds:7,.0f} cases/s")
+    """Cases per second."""
+    began = time.perf_counter()
+    run(cases, MEASURED, lambda _result: None)
+    show(f"  {MEASURED / (time.perf_counter() - began):7,.0f} cases/s")
 
 
 def memory(cases: Sequence[Case]) -> None:
-    """The memory of one process while it runs many cases."""
+    """The memory of the process while it runs many cases."""
     seen = 0
 
-    def tell(_result: Result, _evidence: Evidence | None) -> None:
+    def receive(_result: Result) -> None:
         nonlocal seen
         seen += 1
         if seen in (1_000, MANY // 2, MANY):
             show(f"  after {seen:6,} cases  {resident():6.1f} MB")
 
     show(f"  before              {resident():6.1f} MB")
-    asyncio.run(run_here(work(cases, MANY), scripted_play(read_prices()), 1, tell))
+    run(cases, MANY, receive)
 
 
 async def no_wait(_seconds: float) -> None:
@@ -103,7 +99,7 @@ async def share(cases: Sequence[Case]) -> None:
         case = turns[i % len(turns)]
         assert case.script is not None
         timed = Timed(ScriptedModel(case.script))
-        payload, _ = read(Payload, case.given)
+        payload = read(Payload, case.given)
         model = Retrying(timed, case.settings.retry, sleep=no_wait)
         services = Services(model, case.settings, backend="scripted")
         began = time.perf_counter()

@@ -1,10 +1,10 @@
 """What handling a workflow document costs, and what one new path in it costs a model.
 
 Run it as `python -m benchmarks.workflow`. Every figure of time is a multiple of what ruamel.yaml's
-own load of the same text takes, so that it means the same on every machine: the best of several runs
-of each, measured side by side. Growth is linear when a row keeps its figure. `reply size` is the
-number of characters of the JSON reply that a model must write for one new path: the same whatever
-the size of the workflow, else this fails.
+own load of the same text takes, so that it means the same on every machine: the best of several
+runs of each, measured side by side. Growth is linear when a row keeps its figure. `reply size` is
+the number of characters of the JSON reply that a model must write for one new path: the same
+whatever the size of the workflow, else this fails.
 """
 
 from __future__ import annotations

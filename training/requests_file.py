@@ -16,10 +16,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from global_chat.offline.request.outline import Outline, read_outline
-from global_chat.offline.request.questions import Question, find_step
+from global_chat.contract.errors import InvalidWorkflow
+from global_chat.offline.router import Question
+from global_chat.offline.scene import Scene
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.outline_lines import outline_lines
 from global_chat.workflow.parts import Page
 
 ROOT = Path(__file__).parent.parent
@@ -28,89 +28,83 @@ _DESTINATIONS = {"J": "job_code_agent", "W": "workflow_agent", "P": "planner"}
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled request. `group` keeps public cases and our own apart."""
+    """One labelled request. `group` is the file's name; `weight` is what it counts in training."""
 
     question: Question
     destination: str
     job_key: str | None
     also_ok: frozenset[str]
     group: str
-
-    @property
-    def name(self) -> str:
-        return self.question.content
+    weight: float = 1.0
 
 
-def outline_of(workflow: str | None, page: str | None) -> Outline:
+def scene_of(workflow: str | None, page: str | None) -> Scene:
+    """The scene as the router sees it: without code."""
     if not workflow:
-        return Outline()
+        return Scene.of_outline("")
     path = ROOT / "fixtures" / "workflows" / workflow
-    document = Workflow.read(path.read_bytes().decode("utf-8"), page)
-    return read_outline(
-        outline_lines(document.name, document.steps, document.triggers, document.edges)
-    )
+    try:
+        document = Workflow.read(path.read_bytes().decode("utf-8"), page)
+    except InvalidWorkflow:  # a project, and the page does not say which workflow
+        return Scene.of_outline("")
+    return Scene.of_outline(document.outline(), Page.parse(page).step)
 
 
-def read_jsonl(path: Path) -> list[Example]:
+def read_jsonl(path: Path, weight: float) -> list[Example]:
     found = []
     for line in path.read_text("utf-8").splitlines():
         case = json.loads(line)
+        page = case["page"]
         question = Question(
             case["content"],
-            Page.parse(case["page"]),
-            outline_of(case["workflow"], case["page"]),
-            tuple((h["role"], h["content"]) for h in case["history"][-2:]),
+            Page.parse(page),
+            scene_of(case["workflow"], page),
+            tuple(h["content"] for h in case.get("history", [])[-2:]),
             tuple(a["type"] for a in case.get("attachments", [])),
         )
+        also = frozenset(case["also_ok"])
         found.append(
-            Example(
-                question,
-                case["destination"],
-                case["job_key"],
-                frozenset(case["also_ok"]),
-                path.stem,
-            )
+            Example(question, case["destination"], case["job_key"], also, path.stem, weight)
         )
     return found
 
 
 def read_requests(path: Path) -> list[Example]:
     found: list[Example] = []
-    outline, page = Outline(), Page()
-    recent: list[tuple[str, str]] = []
+    scene, page = Scene.of_outline(""), Page()
+    recent: list[str] = []
     attached: tuple[str, ...] = ()
     for line in path.read_text("utf-8").splitlines():
         if line.startswith("== "):
-            outline, page = _place(line.removeprefix("== "))
-        elif line.startswith("< "):
-            recent.append(("user", line[2:]))
-        elif line.startswith("> "):
-            recent.append(("assistant", line[2:]))
+            scene, page = _place(line.removeprefix("== "))
+        elif line.startswith(("< ", "> ")):
+            recent.append(line[2:])
         elif line.startswith("+ "):
             attached = tuple(part.strip() for part in line[2:].split(","))
         elif line[:1] in _DESTINATIONS:
             label, _, content = line.partition(" ")
-            question = Question(content, page, outline, tuple(recent[-2:]), attached)
+            question = Question(content, page, scene, tuple(recent[-2:]), attached)
             found.append(_example(label, question, path.stem))
             recent, attached = [], ()
     return found
 
 
-def _place(text: str) -> tuple[Outline, Page]:
+def _place(text: str) -> tuple[Scene, Page]:
     file, _, opened = (part.strip() for part in text.partition("|"))
     if file == "none":
-        return Outline(), Page()
+        return Scene.of_outline(""), Page()
     file, _, workflow = file.partition(" workflow=")
     name = workflow or file.split(".")[0]
     page = f"workflows/{name}/{opened}".rstrip("/")
-    return outline_of(file, page), Page.parse(page)
+    return scene_of(file, page), Page.parse(page)
 
 
 def _example(label: str, question: Question, group: str) -> Example:
     destination = _DESTINATIONS[label[0]]
     also = frozenset({"planner"}) if label.endswith("~P") else frozenset()
     key = label.removesuffix("~P").partition(":")[2]
-    step = find_step(question.outline, key) if key else question.open_step
+    found = question.scene.named(key) if key else [question.scene.open_step]
+    step = found[0] if len(found) == 1 else None
     if destination == "job_code_agent" and step is None:
         raise ValueError(f"{question.content!r} names no step of its workflow: {key!r}")
     job_key = step.key if step and destination == "job_code_agent" else None
@@ -118,6 +112,7 @@ def _example(label: str, question: Question, group: str) -> Example:
 
 
 def all_examples() -> list[Example]:
-    """Public cases first, then our own."""
+    """The repository's cases first, then the requests that were written for training."""
     own = [e for p in sorted((ROOT / "training/requests").glob("*.txt")) for e in read_requests(p)]
-    return read_jsonl(ROOT / "fixtures/routing.jsonl") + own
+    cases = read_jsonl(ROOT / "fixtures/routing.jsonl", weight=2.0)
+    return cases + read_jsonl(ROOT / "benchmarks/requests/open.jsonl", weight=2.0) + own

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from global_chat.contract.attachments import FIELD_OF_TYPE, render, select
 from global_chat.contract.errors import EmptyOutput
-from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEnded
+from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEnded, Warned
 from global_chat.model.seam import Block, ModelRequest, SystemPart
-from global_chat.prompts.compose import Mode, job_context, job_correction, job_system
+from global_chat.prompts.compose import Mode, job_context, job_correction, job_findings, job_system
+from global_chat.workflow.checking.code import CodeProblem, new_code_problems
 from global_chat.workflow.code_edits import EditMismatch, apply_code_edits
 from global_chat.workflow.parts import Step
 
@@ -20,7 +21,9 @@ from .tools import (
     HANDOVER_TOOLS,
     INSPECT_JOB_CODE,
     JOB_TOOLS,
+    SEARCH_DOCUMENTATION,
     InspectCall,
+    SearchCall,
     ToolInputError,
     ToolOutcome,
     code_edits,
@@ -70,10 +73,11 @@ async def answer(
         handover = next((use for use in uses if use["name"] in HANDOVER_TOOLS), None)
         if handover and mode == "subagent":
             return Handover(goal_of(handover) or f"This takes more than the code of {step.name}.")
-        outcomes, failed = work.carry_out(uses)
-        if failed and failures == CORRECTION_ROUNDS:
+        outcomes, failed = await work.carry_out(uses)
+        if failed and work.problem and failures == CORRECTION_ROUNDS:
             return work.unchanged()
-        if not failed and all(use["name"] == EDIT_JOB.name for use in uses):
+        done = not failed or failures == CORRECTION_ROUNDS
+        if done and all(use["name"] == EDIT_JOB.name for use in uses):
             break
         failures += failed
         request = continued(request, reply, results(reply.tool_uses, outcomes))
@@ -81,26 +85,29 @@ async def answer(
 
 
 class _CodeWork:
-    """The code as the edits so far leave it, and why the last of them could not be applied."""
+    """The code as the edits so far leave it, why the last of them could not be applied, and what
+    the edits brought that will not run."""
 
     def __init__(self, context: TurnContext, task: Task, step: Step, mode: Mode) -> None:
         self._context, self._task, self._step, self._mode = context, task, step, mode
         self._code = step.code
         self._edited = False
+        self._findings: tuple[CodeProblem, ...] = ()
         self.problem: str | None = None
 
-    def carry_out(self, uses: Sequence[Block]) -> tuple[list[ToolOutcome], bool]:
-        """The outcome of each tool use, and whether the edits among them could not be applied.
+    async def carry_out(self, uses: Sequence[Block]) -> tuple[list[ToolOutcome], bool]:
+        """The outcome of each tool use, and whether the edits among them need correcting: they
+        could not be applied, or brought what will not run.
 
         All edits of a reply stand or fall together, so that code is never half-applied.
         """
         edits = [use for use in uses if use["name"] == EDIT_JOB.name]
         if edits:
             self._apply(edits)
-        outcomes = [self._outcome(use) for use in uses]
+        outcomes = [await self._outcome(use) for use in uses]
         for use, outcome in zip(uses, outcomes, strict=True):
             self._emit(use, outcome)
-        return outcomes, bool(edits) and self.problem is not None
+        return outcomes, bool(edits) and bool(self.problem or self._findings)
 
     def _apply(self, uses: Sequence[Block]) -> None:
         self.problem = None
@@ -108,14 +115,28 @@ class _CodeWork:
             edits = [edit for use in uses for edit in code_edits(use)]
             self._code = apply_code_edits(self._code, edits)
             self._edited = True
+            self._findings = self._new_problems(self._code)
         except (EditMismatch, ToolInputError) as error:
             self.problem = str(error)
 
-    def _outcome(self, use: Block) -> ToolOutcome:
+    def _new_problems(self, code: str) -> tuple[CodeProblem, ...]:
+        adaptor = self._step.adaptor
+        facts = self._context.knowledge.operations_of(adaptor) if adaptor else None
+        return new_code_problems(self._step.code, code, facts, adaptor)
+
+    async def _outcome(self, use: Block) -> ToolOutcome:
         if use["name"] == EDIT_JOB.name:
-            if self.problem is None:
-                return ToolOutcome("Done.")
-            return ToolOutcome(job_correction(self.problem), failed=True)
+            if self.problem is not None:
+                return ToolOutcome(job_correction(self.problem), failed=True)
+            findings = "\n".join(f"- {finding}" for finding in self._findings)
+            return ToolOutcome(job_findings(findings) if findings else "Done.")
+        if use["name"] == SEARCH_DOCUMENTATION.name:
+            try:
+                query = read_input(SearchCall, use).query
+            except ToolInputError as error:
+                return ToolOutcome(str(error), failed=True)
+            self._context.emit(Status("Searching the documentation"))
+            return ToolOutcome(await self._context.knowledge.search(query))
         if use["name"] != INSPECT_JOB_CODE.name or self._mode == "direct":
             return ToolOutcome(f"There is no tool {use['name']!r}.", failed=True)
         try:
@@ -149,6 +170,8 @@ class _CodeWork:
     def finished(self, text: str) -> CodeAnswer:
         """The answer when no edit is left that could not be applied."""
         code = self._code if self._edited and self._code != self._step.code else None
+        for finding in self._findings if code is not None else ():
+            self._context.emit(Warned(f"{self._step.name}, {finding}"))
         if text:
             return CodeAnswer(text, code)
         if code is not None:
@@ -164,6 +187,7 @@ async def _request(context: TurnContext, task: Task, step: Step, mode: Mode) -> 
         adaptor=await context.knowledge.adaptor_docs(step.adaptor, task.content)
         if step.adaptor
         else "",
+        documentation=await context.knowledge.passages(task.content, step.adaptor or ""),
         code=step.code or (f"// kept in the file {step.code_path}" if step.code_path else ""),
         evidence=render(select(task.evidence, tuple(FIELD_OF_TYPE))),
     )

@@ -90,7 +90,7 @@ async def answer(context: TurnContext, task: Task, finding: str = "") -> Planner
         request = replace(request, tools_allowed=spent < budget)
     limit_reached = not request.tools_allowed
     text = reply.text.strip()
-    if not text:
+    if not text.strip(". …"):  # dots alone say nothing either
         text = _changes_as_text(task.workflow, work.workflow, limit_reached=limit_reached)
         show(context.emit, text)
     return PlannerAnswer(text, work.workflow, iterations, spent, limit_reached)

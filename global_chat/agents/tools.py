@@ -84,9 +84,15 @@ EDIT_WORKFLOW = Tool(
 #: `edit_workflow`, and the name that older recordings call it by.
 HANDOVER_TOOLS = frozenset({EDIT_WORKFLOW.name, "inspect_workflow"})
 
+SEARCH_DOCUMENTATION = Tool(
+    name="search_documentation",
+    description="Search the OpenFn documentation.",
+    input_schema=_object(query=_TEXT),
+)
+
 JOB_TOOLS: dict[Mode, tuple[Tool, ...]] = {
-    "subagent": (EDIT_JOB, INSPECT_JOB_CODE, EDIT_WORKFLOW),
-    "direct": (EDIT_JOB,),
+    "subagent": (EDIT_JOB, SEARCH_DOCUMENTATION, INSPECT_JOB_CODE, EDIT_WORKFLOW),
+    "direct": (EDIT_JOB, SEARCH_DOCUMENTATION),
 }
 
 # --- the planner's tools
@@ -111,12 +117,6 @@ CALL_JOB_CODE_AGENT = Tool(
         message={**_TEXT, "description": "What to do in this step, complete in itself."},
         attachments=_ATTACHMENTS,
     ),
-)
-
-SEARCH_DOCUMENTATION = Tool(
-    name="search_documentation",
-    description="Search the OpenFn documentation.",
-    input_schema=_object(query=_TEXT),
 )
 
 PLANNER_TOOLS = (CALL_WORKFLOW_AGENT, CALL_JOB_CODE_AGENT, SEARCH_DOCUMENTATION, INSPECT_JOB_CODE)

@@ -20,6 +20,7 @@ from global_chat.render.text import Stream, clean, counted
 from global_chat.render.wording import error_text
 from global_chat.turn.take import take_turn
 
+from .offline_turns import take_offline_turn
 from .options import ChatOptions, ModelOptions
 from .wiring import Wired, wire
 
@@ -34,7 +35,8 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     err = Stream(sys.stderr)
     try:
         session = Session.open(options.file, options.session, options.page)
-        check_writable([session.file], inputs=[session.workflow])
+        outputs = [path for path in (session.file, model.record) if path is not None]
+        check_writable(outputs, inputs=[session.workflow])
         wired = wire(model, None)
     except TurnError as error:
         err.line(error_text(error))
@@ -93,7 +95,9 @@ class _Loop:
         drawing.verbose = self.verbose
         began = time.perf_counter()
         with drawing:
-            turn = take_turn(self.session.payload(content), self.wired.services, drawing)
+            offline = self.wired.services.backend == "offline"
+            take = take_offline_turn if offline else take_turn
+            turn = take(self.session.payload(content), self.wired.services, drawing)
             response = asyncio.run(self.wired.using(turn))
         self.session.answered(response)
         drawing.finish([], time.perf_counter() - began)

@@ -280,7 +280,8 @@ def _with_model(options: ReplayOptions, prices: Prices) -> TakeTurns:
         play = live(
             replace(wired.services, model=model),
             prices,
-            routes_only=options.routes_only or options.batches,
+            # Without a model there is a router and nobody behind it.
+            routes_only=options.routes_only or options.batches or options.backend == "offline",
             batch=options.batches,
             record=options.record,
             secrets=[key] if key else [],

@@ -31,6 +31,7 @@ from global_chat.render.text import Stream
 from global_chat.trace.writer import TraceWriter
 from global_chat.turn.take import take_job_turn, take_turn, take_workflow_turn
 
+from .offline_turns import take_offline_turn
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
 from .wiring import wire
 
@@ -126,7 +127,9 @@ class _Invocation:
         self._closers.append(wired.keep_recording)
         emit = self._emitter(self._listeners(payload))
         with self._renderer:
-            turn = self._kind.take(payload, wired.services, emit)
+            offline = wired.services.backend == "offline"
+            take = take_offline_turn if offline else self._kind.take
+            turn = take(payload, wired.services, emit)
             response = asyncio.run(wired.using(turn))
         wired.check_script()
         return response

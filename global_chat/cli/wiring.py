@@ -119,10 +119,9 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
     if backend == "scripted":
         model = script = _script(options)
     elif backend == "offline":
-        # The embedded model takes 100 ms to load, which live and scripted turns need not pay.
-        from global_chat.offline.model import OfflineModel  # noqa: PLC0415
-
-        model = OfflineModel()
+        if options.record is not None:
+            raise BadRequest("--record keeps what a model said; --backend offline asks none.")
+        model = _offline_router()
     else:
         model = live = _live(options, settings, key, token)
     if options.record is not None:
@@ -130,9 +129,7 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
     # Only a live service needs a pause before a retry.
     model = Retrying(model, settings.retry, asyncio.sleep if live else _at_once)
     if live and settings.router.backend == "offline":
-        from global_chat.offline.router_first import OfflineRouter  # noqa: PLC0415 (as above)
-
-        model = OfflineRouter(model, threshold=settings.router.threshold)
+        model = _offline_router(model, settings.router.threshold)
     return Wired(
         services=Services(
             model=model,
@@ -145,6 +142,13 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
         recording=recording,
         record=options.record,
     )
+
+
+def _offline_router(behind: Model | None = None, threshold: float = 0.0) -> Model:
+    # The embedded router takes 100 ms to load, which live and scripted turns need not pay.
+    from global_chat.offline.router import OfflineRouter  # noqa: PLC0415
+
+    return OfflineRouter(behind, threshold)
 
 
 def _knowledge(*, offline: bool) -> Reference:

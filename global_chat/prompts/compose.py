@@ -76,6 +76,8 @@ _JOB_SCOPE = {
 }
 _JOB_CORRECTION = Part("job_correction", "problem")
 
+_JOB_FINDINGS = Part("job_findings", "findings")
+
 _PLANNER = Part("planner")
 _PLANNER_FINDING = Part("planner_finding")
 
@@ -120,12 +122,15 @@ def job_system(mode: Mode) -> str:
     return join(_JOB_ROLE.fill(), _JOB_SCOPE[mode].fill(), _VOICE.fill())
 
 
-def job_context(*, outline: str, step: str, adaptor: str, code: str, evidence: str) -> str:
+def job_context(
+    *, outline: str, step: str, adaptor: str, documentation: str, code: str, evidence: str
+) -> str:
     """The step that a job code call is about; `outline` is empty in direct mode."""
     structure = f"{outline}\n\nFocused step: {step}" if outline else ""
     return join(
         block("workflow_structure", structure) if structure else "",
         block("adaptor", adaptor) if adaptor else "",
+        block("documentation", documentation) if documentation else "",
         block("user_code", code),
         join(_EVIDENCE.fill(), evidence) if evidence else "",
     )
@@ -134,6 +139,11 @@ def job_context(*, outline: str, step: str, adaptor: str, code: str, evidence: s
 def job_correction(problem: str) -> str:
     """The result of an `edit_job` that could not be applied; `problem` is a sentence."""
     return _JOB_CORRECTION.fill(problem=problem)
+
+
+def job_findings(findings: str) -> str:
+    """The result of an `edit_job` that was applied and brought `findings`, one line each."""
+    return _JOB_FINDINGS.fill(findings=findings)
 
 
 def planner_system() -> str:

@@ -52,11 +52,6 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def shortened(text: str, limit: int) -> str:
-    """`text`, or its first `limit` characters with a mark in the place of the last."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 def counted(number: int, noun: str) -> str:
     """`1 page`, `1,204 pages`: for nouns that take an s."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -27,8 +27,9 @@ from global_chat.contract.events import (
     Warned,
 )
 from global_chat.contract.names import AgentName, Usage
+from global_chat.contract.texts import shortened
 
-from .text import clean, counted, one_line, shortened
+from .text import clean, counted, one_line
 
 NO_MODEL = "no model was asked"
 
@@ -176,6 +177,7 @@ class LogLines:
         match event:
             case TurnStarted(backend=backend):
                 self._offline = backend == "offline"
+                return f"INFO {NO_MODEL}" if self._offline else None
             case AgentInvoked(agent=agent, step=step):
                 return f"INFO {agent}: invoked{f' for {step}' if step else ''}"
             case RouteDecided():

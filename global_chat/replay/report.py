@@ -15,10 +15,11 @@ from rich.text import Text
 
 from global_chat.contract.names import DESTINATIONS
 from global_chat.render.text import clean, one_line
+from global_chat.render.wording import dollars
 
 from .history import Run
 from .result import Result
-from .summary import Change, Summary, dollars
+from .summary import Change, Summary
 
 _MARKS = {"passed": "✔", "failed": "✘", "crashed": "✘", "stopped": "–"}
 _COLOURS = {

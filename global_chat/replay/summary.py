@@ -107,11 +107,6 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
     return None if None in known else sum(cost for cost in known if cost is not None)
 
 
-def dollars(cost: float | None) -> str:
-    """A cost in words."""
-    return "not known" if cost is None else f"${cost:.4f}"
-
-
 class Change(NamedTuple):
     """One case that came out otherwise in the second of two runs."""
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -31,7 +30,7 @@ from global_chat.contract.events import (
     TurnStarted,
     Warned,
 )
-from global_chat.contract.names import AgentName, Usage
+from global_chat.contract.names import Usage
 
 SpanKind = Literal[
     "turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning", "note"
@@ -39,12 +38,6 @@ SpanKind = Literal[
 
 #: Reasons may go on to quote what a model wrote; their beginning tells the kind of failure.
 MAX_REASON = 300
-
-#: The planner's tools that run a subagent.
-SUBAGENT_OF_TOOL = {
-    "call_job_code_agent": "job_code_agent",
-    "call_workflow_agent": "workflow_agent",
-}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -63,10 +56,6 @@ class Span:
     parent: Span | None = None
     end_ns: int | None = None
     fields: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_open(self) -> bool:
-        return self.end_ns is None
 
     @property
     def root(self) -> Span:
@@ -98,10 +87,12 @@ class Spans:
     def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         """`clock` gives nanoseconds since 1970."""
         self._clock = clock
-        self._nesting = Nesting()
         self._turn: Span | None = None
         self._routing: Span | None = None
         self._calls: dict[int, Span] = {}
+        #: Open tool calls by the call that they happen under and their own id, which parallel
+        #: agents may share.
+        self._tools: dict[tuple[str | None, str], Span] = {}
         self._open: list[Span] = []
         self._count = 0
 
@@ -127,25 +118,22 @@ class Spans:
                 self._route(turn, event)
             case ModelCallStarted():
                 facts = self._model_facts(event) | {"call": event.call}
-                self._calls[event.call] = self._begin(
-                    "model_call", self._parent(event.agent), facts
-                )
+                self._calls[event.call] = self._begin("model_call", self._parent(event), facts)
             case ModelCallEnded():
                 self._model_call_ended(event)
             case ToolCalled():
-                parent = self._parent(event.agent)
-                span = self._begin("tool_call", parent, _tool_call_facts(event))
-                self._nesting.tool_opened(span)
+                span = self._begin("tool_call", self._parent(event), _tool_call_facts(event))
+                self._tools[event.parent, event.id] = span
             case ToolEnded():
                 self._tool_ended(event)
             case HandedOver():
                 self._handover(turn, event)
             case Stitched():
-                self._moment("stitch", _facts(event, "step", "added", "removed"))
+                self._moment("stitch", event, _facts(event, "step", "added", "removed"))
             case Warned():
-                self._moment("warning", {"message": event.message})
+                self._moment("warning", event, {"message": event.message})
             case Noted():
-                self._moment("note", {"message": event.message})
+                self._moment("note", event, {"message": event.message})
             case TurnEnded():
                 self._finish(event.response.usage)
             case TurnFailed():
@@ -162,8 +150,6 @@ class Spans:
         turn.fields["agents"].append(event.agent)
         if event.agent == "router":
             self._routing = self._begin("routing", turn)
-        else:
-            self._nesting.agent_started(event.agent, event.step)
 
     def _route(self, turn: Span, event: RouteDecided) -> None:
         span = self._routing or self._begin("routing", turn)
@@ -176,7 +162,7 @@ class Spans:
     def _model_call_ended(self, event: ModelCallEnded) -> None:
         span = self._calls.pop(event.call, None)
         if span is None:
-            span = self._begin("model_call", self._parent(event.agent))
+            span = self._begin("model_call", self._parent(event))
             span.start_ns -= int(event.milliseconds * 1e6)
         first = event.first_token_ms
         facts = {
@@ -194,13 +180,13 @@ class Spans:
         return {"agent": event.agent, "model": None if offline else event.model}
 
     def _tool_ended(self, event: ToolEnded) -> None:
-        span = self._nesting.tool_closed(event.agent, event.id)
+        span = self._tools.pop((event.parent, event.id), None)
         if span is not None:
             facts = {"failed": event.failed, "reason": _reason(event.reason)}
             self._end(span, facts, event.milliseconds)
 
     def _handover(self, turn: Span, event: HandedOver) -> None:
-        self._moment("handover", _facts(event, "agent", "goal", "to_planner"), event.agent)
+        self._moment("handover", event, _facts(event, "agent", "goal", "to_planner"))
         if event.to_planner:
             turn.fields["tags"].append("handover")
             turn.fields["handover_from"] = event.agent
@@ -212,15 +198,15 @@ class Spans:
             else:
                 self._end(span, {"error_type": error_type, "unfinished": True})
 
-    def _parent(self, agent: AgentName | None) -> Span | None:
-        if agent == "router" and self._routing is not None:
+    def _parent(self, event: Event) -> Span | None:
+        """The span that `event` belongs to: a planner's tool call, the routing, or the turn."""
+        of_router = isinstance(event, ModelCallStarted | ModelCallEnded) and event.agent == "router"
+        if self._routing is not None and of_router:
             return self._routing
-        return self._nesting.parent_of(agent) or self._turn
+        return self._tools.get((None, event.parent or "")) or self._turn
 
-    def _moment(
-        self, kind: SpanKind, facts: dict[str, Any], agent: AgentName | None = None
-    ) -> None:
-        self._end(self._begin(kind, self._parent(agent), facts))
+    def _moment(self, kind: SpanKind, event: Event, facts: dict[str, Any]) -> None:
+        self._end(self._begin(kind, self._parent(event), facts))
 
     def _begin(
         self,
@@ -266,65 +252,3 @@ def _reason(text: str | None) -> str | None:
         return None
     line = text.strip().partition("\n")[0]
     return line if len(line) <= MAX_REASON else line[: MAX_REASON - 1] + "…"
-
-
-class Nesting:
-    """Which open tool call an event belongs to, although several of a round run at the same time.
-
-    Events carry no parent. But each is emitted in the context of the task that does the work, and
-    a context variable follows a task into the tasks that it starts: so what was last entered in
-    the current context is what encloses the event.
-    """
-
-    def __init__(self) -> None:
-        self._inside: ContextVar[Span | None] = ContextVar("inside", default=None)
-        self._tools: list[Span] = []
-        self._entered: set[int] = set()
-
-    def tool_opened(self, span: Span) -> None:
-        self._tools.append(span)
-        self._inside.set(span)
-
-    def tool_closed(self, agent: AgentName, tool_use_id: str) -> Span | None:
-        """The open call that ends. Parallel agents may use one id: the enclosing call is meant."""
-        same = [
-            span
-            for span in self._tools
-            if (span.fields["agent"], span.fields["tool_use_id"]) == (agent, tool_use_id)
-        ]
-        ended = next((span for span in self._around() if span in same), None)
-        ended = ended or next(iter(same), None)
-        if ended is not None:
-            self._tools.remove(ended)
-        return ended
-
-    def agent_started(self, agent: AgentName, step: str | None) -> None:
-        """A subagent starts: from here on the current task is in the call that asked for it.
-
-        The call may have been announced by the planner's own task, before this task existed. Then
-        the step tells which of several it is, and otherwise their order does.
-        """
-        waiting = [
-            span
-            for span in self._tools
-            if SUBAGENT_OF_TOOL.get(span.fields["tool"]) == agent
-            and span.number not in self._entered
-        ]
-        current = self._inside.get()
-        right = [span for span in waiting if span.fields["step"] == step] or waiting
-        if right:
-            chosen = current if current in right else right[0]
-            assert chosen is not None
-            self._entered.add(chosen.number)
-            self._inside.set(chosen)
-
-    def parent_of(self, agent: AgentName | None) -> Span | None:
-        """The enclosing open tool call that `agent` works for: another agent's. None: the turn."""
-        found = (span for span in self._around() if span.fields["agent"] != agent and span.is_open)
-        return next(found, None)
-
-    def _around(self) -> Iterable[Span]:
-        span = self._inside.get()
-        while span is not None and span.kind == "tool_call":
-            yield span
-            span = span.parent

@@ -6,12 +6,21 @@ it: the first match that comes along may be the wrong one, and a wrong edit dest
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from global_chat.workflow.code_matches import closest_line, line_of, matches
 from global_chat.workflow.parts import Step
+
+#: What a comment says that stands for code, in the languages that we speak.
+_ELISION = re.compile(
+    r"\.\.\.|…|\b(?:rest|remaining|remainder|unchanged|existing|previous|other|same|omitted"
+    r"|reste|inchang\w*|existant\w*|resto|restante|igual|sin cambios|sem altera\w*|existente)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +44,34 @@ def apply_code_edits(code: str | None, edits: Sequence[CodeEdit]) -> str:
     """
     text = code or ""
     for number, edit in enumerate(edits, 1):
+        which = f"Edit {number} of {len(edits)}" if edits[1:] else "The edit"
         if edit.action == "rewrite" or not Step("", "", code=text).has_code:
-            text = _bare(edit.new_code, "\n")
+            new = _bare(edit.new_code, "\n")
+            _check_whole(text, new, which)
+            text = new
         else:
-            text = _replaced(
-                text, edit, f"Edit {number} of {len(edits)}" if edits[1:] else "The edit"
-            )
+            text = _replaced(text, edit, which)
     return text
+
+
+def _check_whole(old: str, new: str, which: str) -> None:
+    """Refuse new code that leaves some of the old out behind a comment which says so.
+
+    That is a new comment line with an ellipsis or a word for what is not written, in code that has
+    fewer lines than the old code lost.
+    """
+    before = Counter(line.strip() for line in old.splitlines() if line.strip())
+    after = Counter(line.strip() for line in new.splitlines() if line.strip())
+    lost = sum((before - after).values())
+    comments = [line for line in after - before if line.startswith(("//", "/*", "*"))]
+    gained = sum((after - before).values()) - len(comments)
+    elided = next((line for line in comments if _ELISION.search(line)), None)
+    if elided and lost > gained:
+        raise EditMismatch(
+            f"{which} leaves code out behind the comment `{elided[:80]}`: that comment would "
+            "stand where the code is now. Nothing was changed. Write the code whole, or replace "
+            "only the lines that change."
+        )
 
 
 def _replaced(code: str, edit: CodeEdit, which: str) -> str:
@@ -66,6 +96,7 @@ def _replaced(code: str, edit: CodeEdit, which: str) -> str:
         )
     start, end = found[0]
     new = _bare(edit.new_code, "")
+    _check_whole(code[start:end], new, which)
     if "\r\n" in code:
         new = new.replace("\r\n", "\n").replace("\n", "\r\n")
     return code[:start] + new + code[end:]

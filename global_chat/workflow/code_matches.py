@@ -1,7 +1,8 @@
 """Finding a piece of code in the code of a step.
 
 Exactly first. Only when that finds nothing, line ends (CRLF or LF) and blanks at the ends of lines
-are allowed to differ: models copy those badly, and JavaScript does not see them.
+are allowed to differ, and then blanks anywhere: models copy those badly, and JavaScript hardly sees
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ def matches(code: str, piece: str) -> list[Span]:
     """Every place of `piece` in `code`, overlapping ones too, as (start, end). `piece` is not
     blank."""
     exact = [(at, at + len(piece)) for at in _places(code, piece)]
-    return exact or _loose_matches(code, piece)
+    return exact or _loose_matches(code, piece) or _blank_matches(code, piece)
 
 
 def line_of(code: str, offset: int) -> int:
@@ -45,6 +46,13 @@ def _loose_matches(code: str, piece: str) -> list[Span]:
     else:
         ends = _places(bare, wanted)
     return [(offsets[at], offsets[at + len(wanted) - 1] + 1) for at in ends]
+
+
+def _blank_matches(code: str, piece: str) -> list[Span]:
+    """The places of `piece` where no blank of any kind counts, a no-break space included."""
+    offsets = [at for at, character in enumerate(code) if not character.isspace()]
+    bare, wanted = "".join(code.split()), "".join(piece.split())
+    return [(offsets[at], offsets[at + len(wanted) - 1] + 1) for at in _places(bare, wanted)]
 
 
 def _places(code: str, piece: str) -> Iterator[int]:

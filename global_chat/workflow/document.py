@@ -144,10 +144,12 @@ class Workflow:
         return patching.apply(self, patch, adaptors, unknown_adaptors=unknown_adaptors)
 
     def check(
-        self, adaptors: abc.Mapping[str, abc.Collection[str]] | None = None
+        self,
+        adaptors: abc.Mapping[str, abc.Collection[str]] | None = None,
+        facts: checking.FactsOf | None = None,
     ) -> tuple[Problem, ...]:
-        """What is wrong with the workflow. `adaptors`: known versions by package name."""
-        return checking.check(self, adaptors)
+        """What is wrong with the workflow; see `checking.check`."""
+        return checking.check(self, adaptors, facts)
 
     def changes_to(self, other: Workflow) -> tuple[str, ...]:
         """What `other` has changed, one line a change, in workflow terms."""

@@ -95,5 +95,12 @@ def edge_fields(edge: Edge) -> dict[str, Value]:
     )
 
 
+def fields_of(part: Step | Trigger | Edge) -> dict[str, Value]:
+    """What a patch may change of a part, with the values that it has."""
+    if isinstance(part, Step):
+        return step_fields(part)
+    return trigger_fields(part) if isinstance(part, Trigger) else edge_fields(part)
+
+
 def _present(**values: Value) -> dict[str, Value]:
     return {key: value for key, value in values.items() if value is not None}

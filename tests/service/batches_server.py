@@ -44,7 +44,7 @@ class BatchesServer(MessagesServer):
     def _result(self, place: int, path: str, headers: dict[str, str], call: Body) -> Body:
         if place in self.expired:
             return {"type": "expired"}
-        answer = self.take(Received(path, headers, call["params"]))
+        answer = self.take(Received(path, headers, call["params"], port=0))
         if answer.status != 200:
             error = json.loads(answer.body)
             return {"type": "errored", "error": {**error, "request_id": None}}

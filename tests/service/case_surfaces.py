@@ -7,10 +7,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from global_chat.render.plain import Plain
-
 from global_chat.contract.response import Response
 from global_chat.model.seam import Message, ModelRequest
+from global_chat.render.renderers import Plain
 from global_chat.replay.play import Outcome
 
 #: What a prompt costs is estimated from its length, which is nothing that a turn promises.

@@ -29,7 +29,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: Event
-    port: int
+    port: int = 0
 
     @property
     def agent(self) -> str:

@@ -69,7 +69,7 @@ def test_nothing_is_written_to_the_file_before_apply(talk, tmp_path: Path) -> No
     assert (tmp_path / "workflow.yaml").read_text() == changed
 
 
-def test_a_later_turn_knows_the_earlier_ones_across_sittings(talk) -> None:
+def test_a_later_turn_knows_those_of_an_earlier_session(talk) -> None:
     talk("read /patients")
     out, _err = talk("what does it read?")
     assert "It reads patients." in out
@@ -103,6 +103,16 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(talk, tmp_path: Pa
     out, err = talk("/apply")
     assert "theirs" in (tmp_path / "workflow.yaml").read_text()
     assert "changed by something else" in err + out
+
+
+def test_a_recording_that_cannot_be_written_is_told_before_the_first_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "workflow.yaml").write_text(WORKFLOW)
+    (tmp_path / "script.yaml").write_text(SCRIPT)
+    model = ModelOptions(script=tmp_path / "script.yaml", record=tmp_path / "gone" / "r.yaml")
+    assert chat(ChatOptions(tmp_path / "workflow.yaml"), model) == 2
+    assert "does not exist" in capsys.readouterr().err
 
 
 def test_unknown_commands_and_open_quotes_are_told(talk) -> None:

@@ -290,6 +290,17 @@ def test_a_history_that_cannot_be_written_ends_a_live_run_in_words(
     assert len(server.requests) == 1
 
 
+def test_a_budget_without_a_price_is_refused_before_anything_is_asked(
+    tmp_path: Path, server: BatchesServer
+) -> None:
+    file = requests_file(tmp_path, {"destination": "planner"})
+    (tmp_path / "p.toml").write_text("[models.another]\ninput = 1\noutput = 1\n", "utf-8")
+    given = ("--routes", file, "--budget", 1, "--prices", tmp_path / "p.toml")
+    ended = live(tmp_path, server, *given)
+    assert ended.code == 2 and "no price" in ended.err
+    assert not server.requests and not (tmp_path / "history.sqlite").exists()
+
+
 def test_cases_without_a_label_cannot_be_run_live(tmp_path: Path, server: BatchesServer) -> None:
     write_case(tmp_path / "cases", "unlabelled", CASE.replace("route: {", "#"))
     ended = live(tmp_path, server, tmp_path / "cases")

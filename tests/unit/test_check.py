@@ -84,7 +84,7 @@ def test_an_empty_workflow_has_no_problems() -> None:
         ("http@7.3.2", "http@9.0.0", "warning", "adaptor-version", "'@openfn", "7.3.2"),
         ("'@openfn/language-http@7.3.2'", "httq", "warning", "adaptor-format", "httq", "-http?"),
         ("get('/clinics');", "get('/clinics';", "warning", "code-syntax", ";\n\n  # trims", None),
-        ("get('/clinics');", "import x from 'y';", "warning", "code-unfit", "import", None),
+        ("get('/clinics');", "import x from 'y';", "warning", "code-import", "import", None),
         ("type: cron\n", "type: webhook\n", "warning", "trigger-schedule", "'0 5", "Remove"),
     ],
 )

@@ -93,12 +93,37 @@ def test_line_ends_and_blanks_at_line_ends_may_differ(
     assert apply_code_edits(code, [replace(old, new)]) == result
 
 
-def test_what_differs_in_more_than_line_ends_does_not_fit() -> None:
-    for old in ("  a;\n b;", "a;\n\nb;", "a;b;", "a; ;", "A;"):
-        assert "does not occur" in mismatch("a;\nb;\n", replace(old, "x"))
-    assert "does not occur" in mismatch(
-        "const x;", replace("const ", "let "), replace("let x ", "y")
-    )
+@pytest.mark.parametrize("old", ["  a;\n b;", "a;\n\nb;", "a;b;", "a;\u00a0b;", "a ; b ;"])
+def test_blanks_of_any_kind_may_differ_where_that_fits_one_place(old: str) -> None:
+    assert apply_code_edits("a;\nb;\nc;\n", [replace(old, "x;")]) == "x;\nc;\n"
+    assert "2 times" in mismatch("a;\nb;\na; b;\n", replace(old, "x;"))
+
+
+@pytest.mark.parametrize("old", ["a; ;", "A;", "a;\nc;"])
+def test_what_differs_in_more_than_blanks_does_not_fit(old: str) -> None:
+    assert "does not occur" in mismatch("a;\nb;\n", replace(old, "x"))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["// ... rest of the code unchanged ...", "/* existing code */", "// … reste inchangé"],
+)
+def test_code_left_out_behind_a_comment_is_an_edit_that_failed(comment: str) -> None:
+    code = "get('/a');\nfn(state => {\n  return state;\n});\npost('/b', $.data);\n"
+    for edit in (
+        rewrite(f"get('/a', {{}});\n{comment}\n"),
+        replace("fn(state => {\n  return state;\n});", f"fn(state => {{\n  {comment}\n}});"),
+    ):
+        assert "leaves code out" in mismatch(code, edit)
+
+
+def test_a_comment_beside_the_whole_code_is_only_a_comment() -> None:
+    code = "get('/a');\npost('/b', $.data);\n"
+    for new in (f"// the rest of the day\n{code}", f"{code}// other systems follow ...\n"):
+        assert apply_code_edits(code, [rewrite(new)]) == new
+
+
+def test_an_old_code_that_fits_twice_is_refused() -> None:
     assert "2 times" in mismatch("a; \nb;\na;  \nb;\n", replace("a;\nb;", "x"))
 
 

@@ -51,6 +51,16 @@ def test_another_schedule_is_one_line(form: str) -> None:
 
 
 @some_forms
+def test_blanks_in_a_schedule_are_no_change_but_digits_are(form: str) -> None:
+    before = workflow(form)
+    wider = patched(before, "triggers: {cron: {cron_expression: '0  5 * * * '}}").workflow
+    assert wider.text == before.text
+    eleven = patched(before, "triggers: {cron: {cron_expression: 1 12 * * *}}").workflow
+    after = patched(eleven, "triggers: {cron: {cron_expression: 11 2 * * *}}").workflow
+    assert after.triggers[0].cron_expression == "11 2 * * *"
+
+
+@some_forms
 @pytest.mark.parametrize("what", ["left out", "invented", "swapped"])
 def test_ids_stay_whatever_a_whole_reply_does_to_them(form: str, what: str) -> None:
     before = workflow(form)

@@ -110,6 +110,7 @@ def test_what_is_no_patch_is_refused_with_the_place(answer: str, told: str) -> N
         # new parts that are not whole
         ("jobs: {new: {name: New}}", [], "`adaptor`"),
         ("jobs: {'': {name: New, adaptor: http}}", [], "key"),
+        ("triggers: {'': {type: webhook}}", ["triggers.cron"], "key"),
         ("jobs: {' ': {name: New, adaptor: http}}", [], "key"),
         ("jobs: {new: {name: ' ', adaptor: http}}", [], "name"),
         ("jobs: {new: {name: New, adaptor: 'a b'}}", [], "`new`"),
@@ -178,6 +179,7 @@ def test_a_huge_or_deep_or_endless_reply_is_refused_in_a_short_sentence(huge: st
 
 
 HOSTILE = (
+    *("", " "),
     *("a: b", "it's", 'q"q', "*a", "&a", "<<", "a\nb", "a\r\nb", "\u2028", "\x85", "\ufeff", "🦠"),
     *(
         "- a",
@@ -200,7 +202,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", [JOBS, STEPS, APP, FLOW])
+@pytest.mark.parametrize("text", [JOBS, STEPS, FLOW])
 @pytest.mark.parametrize("key", HOSTILE)
 def test_a_hostile_key_is_written_so_that_it_reads_back_or_is_refused(text: str, key: str) -> None:
     before = Workflow.read(text)
@@ -231,8 +233,10 @@ _FIELDS = st.sampled_from(
     )
 )
 _WORDS = st.sampled_from(
-    [None, True, False, 0, 7, -1.5, "", "x", "http", "webhook", "cron", "kafka", "0 8 * * *"]
-    + ["always", "js_expression", "[code of read]", "[id of job read]", "state.a"]
+    [
+        *(None, True, False, 0, 7, -1.5, "", "x", "http", "webhook", "cron", "kafka", "0 8 * * *"),
+        *("always", "js_expression", "[code of read]", "[id of job read]", "state.a"),
+    ]
 )
 _VALUES: st.SearchStrategy[Any] = (
     _WORDS
@@ -265,7 +269,7 @@ def does_no_harm(text: str, yaml_text: str | None, remove: list[str]) -> None:
 
 
 @given(st.sampled_from([JOBS, STEPS, APP, FLOW, ""]), _REPLIES, _REMOVE)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_data_in_a_reply_makes_another_error(
     text: str, reply: dict[str, Any], remove: list[str]
 ) -> None:
@@ -273,13 +277,13 @@ def test_no_data_in_a_reply_makes_another_error(
 
 
 @given(st.sampled_from([JOBS, APP]), st.text(max_size=200), _REMOVE)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_text_of_a_reply_makes_another_error(text: str, reply: str, remove: list[str]) -> None:
     does_no_harm(text, reply, remove)
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_draft_with_something_else_in_it_makes_no_other_error(data: st.DataObject) -> None:
     draft = Workflow.read(JOBS).draft()
     at = data.draw(st.integers(0, len(draft)))
@@ -289,7 +293,7 @@ def test_a_draft_with_something_else_in_it_makes_no_other_error(data: st.DataObj
 
 
 @given(_PARTS, _PARTS, _PARTS, st.lists(_KEYS, max_size=2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_no_patch_made_by_a_program_makes_another_error(
     jobs: Any, triggers: Any, edges: Any, remove: list[str]
 ) -> None:

@@ -247,7 +247,7 @@ def test_line_ends_and_a_byte_order_mark_stay(newline: str, bom: str) -> None:
     ("document", "path"),
     [
         (APP, "      ping:\n        condition: on_job_success\n"),
-        (CLI, "      ping:\n        condition: on_job_success\n        disabled: false\n"),
+        (CLI, "      ping:\n        disabled: false\n        condition: on_job_success\n"),
         (STEPS, "      ping:\n        condition: on_job_success\n"),
     ],
 )

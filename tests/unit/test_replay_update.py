@@ -60,7 +60,10 @@ async def test_an_update_makes_the_case_pass_and_keeps_all_other_lines(
 
 
 async def test_an_expectation_in_braces_is_written_anew(tmp_path: Path) -> None:
-    text = CASE.split("expect:")[0] + "expect: { agents: [router], says: Done }\n# last\n"
+    text = (
+        CASE.split("expect:")[0]
+        + "expect: { agents: [router], says: Done, never_says: [1.10] }\n# last\n"
+    )
     case = a_case(tmp_path, case=text)
     update = await updated(case)
     assert case.path is not None
@@ -68,6 +71,7 @@ async def test_an_expectation_in_braces_is_written_anew(tmp_path: Path) -> None:
     again = read_case(case.path)
     assert differences(await play_script(again)) == ()
     assert update.after.endswith("# last\n")
+    assert again.expect.never_says == ("1.10",)
 
 
 @pytest.mark.parametrize("expect", ["expect: {}\n", ""])

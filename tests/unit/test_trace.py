@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterable
@@ -21,7 +20,6 @@ from opentelemetry.trace import SpanKind, StatusCode
 from global_chat.contract.errors import AuthError, BadRequest, InternalError
 from global_chat.contract.events import (
     AgentInvoked,
-    Emit,
     Event,
     HandedOver,
     ModelCallEnded,
@@ -85,8 +83,8 @@ DIRECT: list[Event] = [
     Status("Editing"),
     *call(2, "job_code_agent", usage=Usage(input_tokens=100, cache_read_input_tokens=400)),
     tool("edit_job", "e1", "job_code_agent", "Fetch"),
-    Stitched("Fetch", 2, 1),
     tool_end("edit_job", "e1", "job_code_agent"),
+    Stitched("Fetch", 2, 1),
     TextDelta("secret answer"),
     Warned("An adaptor is not in the catalogue."),
     ended(),
@@ -136,7 +134,7 @@ def test_a_direct_turn_is_told_span_by_span(tmp_path: Path) -> None:
         "model_call router 1": "routing",
         "routing": "turn",
         "model_call job_code_agent 2": "turn",
-        "stitch Fetch": "tool_call edit_job Fetch",
+        "stitch Fetch": "turn",
         "tool_call edit_job Fetch": "turn",
         "warning": "turn",
         "turn": None,
@@ -203,8 +201,8 @@ def test_a_handover_inside_the_planner_does_not_mark_the_turn(tmp_path: Path) ->
     events: list[Event] = [
         START,
         tool("call_job_code_agent", "c1", step="Fetch"),
-        AgentInvoked("job_code_agent", "Fetch"),
-        HandedOver("job_code_agent", "needs structure", to_planner=False),
+        AgentInvoked("job_code_agent", "Fetch", parent="c1"),
+        HandedOver("job_code_agent", "needs structure", to_planner=False, parent="c1"),
         tool_end("call_job_code_agent", "c1", failed=True, reason="x" * 1000),
         ended(),
     ]
@@ -250,41 +248,25 @@ def test_every_attempt_of_a_call_is_a_span_of_its_own(tmp_path: Path) -> None:
     ]
 
 
-async def subagent(emit: Emit, name: str, number: int, announce: bool) -> None:
-    """What one of several parallel tool calls emits, with pauses where others run."""
-    if announce:
-        emit(tool("call_job_code_agent", name, step=name))
-    await asyncio.sleep(0)
-    emit(AgentInvoked("job_code_agent", name))
-    emit(ModelCallStarted(number, "job_code_agent", "m"))
-    await asyncio.sleep(0)
-    emit(call(number, "job_code_agent")[1])
-    # Ids are the model's own: two models may use the same.
-    emit(tool("edit_job", "same-id", "job_code_agent", name))
-    await asyncio.sleep(0)
-    emit(tool_end("edit_job", "same-id", "job_code_agent"))
-    await asyncio.sleep(0)
-    emit(Stitched(name, 1, 0))
-    emit(tool_end("call_job_code_agent", name))
-
-
-@pytest.mark.parametrize("announced_by", ["its own task", "the planner"])
-async def test_parallel_calls_nest_where_they_belong(tmp_path: Path, announced_by: str) -> None:
+def test_parallel_calls_nest_where_they_belong(tmp_path: Path) -> None:
     steps = {"A": 11, "B": 12, "C": 13}
-    first = announced_by == "the planner"
-    with closing(TraceWriter(tmp_path / "t.jsonl")) as emit:
-        emit(START)
-        emit(AgentInvoked("planner"))
-        if first:
-            for name in steps:
-                emit(tool("call_job_code_agent", name, step=name))
-        async with asyncio.TaskGroup() as group:
-            for name, number in steps.items():
-                group.create_task(subagent(emit, name, number, announce=not first))
-        for event in call(20, "planner"):
-            emit(event)
-        emit(ended())
-    found = parents(read(tmp_path / "t.jsonl"))
+    #: What happens under the tool call of one step. Ids are the model's own: two may use the same.
+    works: list[list[Event]] = [
+        [
+            AgentInvoked("job_code_agent", name),
+            *call(number, "job_code_agent"),
+            tool("edit_job", "same-id", "job_code_agent", name),
+            tool_end("edit_job", "same-id", "job_code_agent"),
+            Stitched(name, 1, 0),
+        ]
+        for name, number in steps.items()
+    ]
+    events: list[Event] = [START, AgentInvoked("planner")]
+    events += [tool("call_job_code_agent", name, step=name) for name in steps]
+    for moment in zip(*works, strict=True):
+        events += [replace(event, parent=name) for name, event in zip(steps, moment, strict=True)]
+    events += [tool_end("call_job_code_agent", name) for name in steps]
+    found = parents(rows(tmp_path / "t.jsonl", [*events, *call(20, "planner"), ended()]))
     for name, number in steps.items():
         outer = f"tool_call call_job_code_agent {name}"
         assert found[outer] == "turn"
@@ -384,9 +366,8 @@ def test_a_collector_sees_the_same_nesting() -> None:
     found = exported(DIRECT)
     root = found["invoke_agent global-chat"]
     assert root.parent is None
-    for name in ("routing", "chat claude-x", "execute_tool edit_job", "warning"):
+    for name in ("routing", "chat claude-x", "execute_tool edit_job", "stitch", "warning"):
         assert found[name].parent == root.context
-    assert found["stitch"].parent == found["execute_tool edit_job"].context
 
 
 def test_a_collector_sees_failures_and_tags() -> None:

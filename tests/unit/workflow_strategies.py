@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -40,11 +41,7 @@ _ADAPTORS = st.sampled_from(
 )
 _CONDITIONS = st.sampled_from(["always", "on_job_success", "on_job_failure", "js_expression"])
 _EXPRESSIONS = st.sampled_from(
-    ["state.data.length > 0", "!state.errors && state.x", "state.a === 'b: c' # d"]
-)
-#: What a patch may set: one expression of JavaScript.
-_NEW_EXPRESSIONS = st.sampled_from(
-    ["state.data.n > 9", "!state.errors && state.x", "state.a === 'b: c #d'"]
+    ["state.data.length > 0", "!state.errors && state.x", "state.a === 'b: c # d'"]
 )
 _COMMENTS = st.sampled_from([[], [], [], ["# note"], ["", "# ---- part: two ----"], ["# a: b"]])
 _DIALECTS = ("jobs", "jobs", "openfn", "openfn", "app", "cli")
@@ -174,7 +171,7 @@ def _content(draw: st.DrawFn, names_: st.SearchStrategy[str]) -> _Content:
         if draw(st.booleans())
     }
     paths = [_Path(None, keys[0], "always")]
-    for source, target in zip(keys, keys[1:], strict=False):
+    for source, target in pairwise(keys):
         kind = draw(_CONDITIONS)
         expression = draw(_EXPRESSIONS) if kind == "js_expression" else None
         paths.append(_Path(source, target, kind, expression, draw(st.integers(0, 3)) == 0))
@@ -389,62 +386,88 @@ def changes(draw: st.DrawFn, before: Workflow, most: int = 3) -> Change:
 
 
 def _extend(draw: st.DrawFn, change: Change, before: Workflow, what: str, busy: set[str]) -> None:
-    patch, after = change.patch, change.after
-    edges = {f"{e.source_trigger or e.source_step}->{e.target}": e.key for e in before.edges}
-    by_id = not _goes_by_names(before)
-    steps = [step for step in before.steps if step.key not in busy and step.key in after["jobs"]]
-    inner = [k for k, e in after["edges"].items() if k in edges and k not in busy and _ends(e)[0]]
-    if what in ("name", "adaptor", "add", "between", "remove"):
-        if not steps:
-            return
-        step = draw(st.sampled_from(steps))
-        taken = {fields["name"] for fields in after["jobs"].values()} | after["jobs"].keys()
-        taken |= {step.name for step in before.steps} | {t.key for t in before.triggers}
-        name = draw(st.sampled_from([n for n in _NEW_NAMES if n not in taken]))
-        busy.add(step.key)
+    keys = {f"{e.source_trigger or e.source_step}->{e.target}": e.key for e in before.edges}
+    paths = change.after["edges"]
+    inner = {k: keys[k] for k in paths if k in keys and k not in busy and _ends(paths[k])[0]}
     if what == "workflow":
-        patch["name"] = "Ward: sync"
-    elif what == "name" and by_id:
-        _set(patch, after, "jobs", step.key, {"name": name})
+        change.patch["name"] = "Ward: sync"
+    elif what in ("cron", "type", "switch", "setting"):
+        _extend_trigger(draw, change, before, what, busy)
+    elif what in ("path off", "condition", "unpath"):
+        _extend_path(draw, change, what, inner, busy)
+    else:
+        jobs = change.after["jobs"]
+        steps = [step for step in before.steps if step.key not in busy and step.key in jobs]
+        if steps:
+            step = draw(st.sampled_from(steps))
+            busy.add(step.key)
+            _extend_step(draw, change, before, what, step.key, inner, busy)
+
+
+def _extend_step(
+    draw: st.DrawFn,
+    change: Change,
+    before: Workflow,
+    what: str,
+    step: str,
+    inner: dict[str, str],
+    busy: set[str],
+) -> None:
+    patch, after, by_name = change.patch, change.after, _goes_by_names(before)
+    taken = {fields["name"] for fields in after["jobs"].values()} | after["jobs"].keys()
+    taken |= {step.name for step in before.steps} | {t.key for t in before.triggers}
+    name = draw(st.sampled_from([n for n in _NEW_NAMES if n not in taken]))
+    if what == "name" and not by_name:
+        _set(patch, after, "jobs", step, {"name": name})
     elif what == "adaptor":
-        _set(patch, after, "jobs", step.key, {"adaptor": "@openfn/language-odk@3.1.2"})
+        _set(patch, after, "jobs", step, {"adaptor": "@openfn/language-odk@3.1.2"})
     elif what in ("add", "between"):
+        key = name if by_name else draw(st.sampled_from([name, f"new-{len(after['jobs'])}"]))
         new = {"name": name, "adaptor": "@openfn/language-http@latest"}
-        key = name if not by_id else draw(st.sampled_from([name, f"new-{len(after['jobs'])}"]))
         _set(patch, after, "jobs", key, new)
-        follows = [k for k in inner if _ends(after["edges"][k])[0] == step.key]
-        _set_path(patch, after, step.key, key)
+        follows = [path for path in inner if _ends(after["edges"][path])[0] == step]
+        _set_path(patch, after, step, key)
         if what == "between" and follows:
             target = str(_ends(after["edges"].pop(follows[0]))[1])
-            change.remove.append(f"edges.{edges[follows[0]]}")
+            change.remove.append(f"edges.{inner[follows[0]]}")
             busy |= {follows[0], target}
             _set_path(patch, after, key, target)
     elif what == "remove" and len(after["jobs"]) > 1:
-        del after["jobs"][step.key]
-        change.remove.append(f"jobs.{step.key}")
-        gone = {k for k, e in after["edges"].items() if step.key in _ends(e)}
-        after["edges"] = {k: e for k, e in after["edges"].items() if k not in gone}
-        for new in [k for k in patch.get("edges", {}) if k in gone or edges.get(k) in gone]:
-            del patch["edges"][new]
-        for fields in after["triggers"].values():
-            if fields.get("cron_cursor_job") == step.key:
-                del fields["cron_cursor_job"]
-    elif what in ("cron", "type", "switch", "setting"):
-        _extend_trigger(draw, change, before, what, busy)
-    elif inner:
-        path = draw(st.sampled_from(inner))
-        busy |= {path, *map(str, _ends(after["edges"][path]))}
-        if what == "unpath":
-            del after["edges"][path]
-            change.remove.append(f"edges.{edges[path]}")
-            return
-        fields: dict[str, Any] = {"enabled": not after["edges"][path]["enabled"]}
-        if what == "condition":
-            kind = draw(_CONDITIONS)
-            fields = {"condition_type": kind, "condition_expression": None}
-            if kind == "js_expression":
-                fields["condition_expression"] = draw(_NEW_EXPRESSIONS)
-        _set(patch, after, "edges", path, fields, edges[path])
+        _remove_step(change, before, step)
+
+
+def _remove_step(change: Change, before: Workflow, step: str) -> None:
+    patch, after = change.patch, change.after
+    del after["jobs"][step]
+    change.remove.append(f"jobs.{step}")
+    gone = {k for k, e in after["edges"].items() if step in _ends(e)}
+    gone |= {e.key for e in before.edges if step in (e.source_step, e.target)}
+    after["edges"] = {k: e for k, e in after["edges"].items() if step not in _ends(e)}
+    for path in [path for path in patch.get("edges", {}) if path in gone]:
+        del patch["edges"][path]
+    for fields in after["triggers"].values():
+        if fields.get("cron_cursor_job") == step:
+            del fields["cron_cursor_job"]
+
+
+def _extend_path(
+    draw: st.DrawFn, change: Change, what: str, inner: dict[str, str], busy: set[str]
+) -> None:
+    if not inner:
+        return
+    path = draw(st.sampled_from(sorted(inner)))
+    now = change.after["edges"][path]
+    busy |= {path, *map(str, _ends(now))}
+    fields: dict[str, Any] = {"enabled": not now["enabled"]}
+    if what == "unpath":
+        del change.after["edges"][path]
+        change.remove.append(f"edges.{inner[path]}")
+        return
+    if what == "condition":
+        kind = draw(_CONDITIONS)
+        expression = draw(_EXPRESSIONS) if kind == "js_expression" else None
+        fields = {"condition_type": kind, "condition_expression": expression}
+    _set(change.patch, change.after, "edges", path, fields, inner[path])
 
 
 def _goes_by_names(of: Workflow) -> bool:

@@ -7,9 +7,10 @@ people draw.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
+from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.workflow.checking.adaptors import adaptor_problem
 from global_chat.workflow.checking.code import CodeProblem, code_problems
 from global_chat.workflow.checking.edges import edge_problems
@@ -27,13 +28,19 @@ if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
 
 
+#: What is known of the code of an adaptor, by its specifier; None when nothing is.
+FactsOf: TypeAlias = Callable[[str], AdaptorFacts | None]
+
+
 def check(
-    workflow: Workflow, adaptors: Mapping[str, Collection[str]] | None = None
+    workflow: Workflow,
+    adaptors: Mapping[str, Collection[str]] | None = None,
+    facts: FactsOf | None = None,
 ) -> tuple[Problem, ...]:
     """The problems of the workflow, in the order of their places; none for an empty one.
 
     `adaptors` holds the known versions by package name; without it adaptors are only checked for
-    how they are written.
+    how they are written. `facts` knows the operations that a step's code may use.
     """
     layout = workflow.layout
     if layout is None:
@@ -45,7 +52,7 @@ def check(
         *reference_problems(places),
         *flow_problems(places),
         *_adaptors(places, adaptors),
-        *_code(places),
+        *_code(places, facts),
     ]
     return tuple(sorted(found, key=lambda p: (p.line or 0, p.column or 0, p.rule)))
 
@@ -63,11 +70,13 @@ def _adaptors(places: Places, known: Mapping[str, Collection[str]] | None) -> It
             yield places.problem("warning", rule, message, placed, key, suggestion)
 
 
-def _code(places: Places) -> Iterator[Problem]:
+def _code(places: Places, facts: FactsOf | None) -> Iterator[Problem]:
     source, layout = places.source, places.layout
     for placed in layout.steps:
         if placed.part.code and placed.part.has_code:
-            for problem in code_problems(placed.part.code):
+            adaptor = placed.part.adaptor
+            known = facts(adaptor) if facts and adaptor else None
+            for problem in code_problems(placed.part.code, known, adaptor):
                 line, column = _position(source, layout, placed, problem)
                 message = f"{placed.part.name}: {problem.message}"
                 yield Problem("warning", problem.rule, message, line, column)

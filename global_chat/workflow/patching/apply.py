@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
 from global_chat.workflow.changes import changes
 from global_chat.workflow.checking.check import check
-from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.patch import Patch, PatchRejected
 from global_chat.workflow.patching import jobs_writing, steps_writing
 from global_chat.workflow.patching.node_edits import CannotEdit, NodeEdits
 from global_chat.workflow.patching.plan import make_plan
-from global_chat.workflow.patching.planned import Plan
+from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.patching.verify import differences
 from global_chat.workflow.reading.forms import Layout
 from global_chat.yaml import nodes
@@ -112,11 +111,10 @@ def _from_scratch(plan: Plan, above: str) -> str:
     """A workflow that is all new, in the form that the app exports. `above` holds comments that
     were there before."""
     whole: dict[str, yaml_text.Data] = {"name": plan.name or "New workflow"}
-    whole["jobs"] = {
-        p.new.key: {**step_fields(p.new), "body": p.new.code or ""} for p in plan.steps
-    }
-    whole["triggers"] = {p.new.key: trigger_fields(p.new) for p in plan.triggers}
-    whole["edges"] = {p.new.key: edge_fields(p.new) for p in plan.edges}
+    parts: dict[str, tuple[Planned[Any], ...]]
+    parts = {"jobs": plan.steps, "triggers": plan.triggers, "edges": plan.edges}
+    for section, planned in parts.items():
+        whole[section] = {p.new.key: jobs_writing.whole_part(p.new) for p in planned}
     kept = [line for line in above.splitlines() if line.lstrip().startswith("#")]
     lines = yaml_text.block({key: value for key, value in whole.items() if value})
     return "\n".join((*kept, *lines)) + "\n"

@@ -3,124 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from global_chat.workflow.drafting import edge_fields, step_fields, trigger_fields
-from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.drafting import fields_of
+from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patching.node_edits import NodeEdits
-from global_chat.workflow.patching.part_writing import put, write_section
-from global_chat.workflow.patching.planned import Plan
+from global_chat.workflow.patching.planned import Plan, Planned, placements
 from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
 from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.yaml.nodes import text_of
+from global_chat.yaml import nodes
+from global_chat.yaml.nodes import resolve, text_of
 from global_chat.yaml.writing import Data
 
-_SECTIONS = ("name", "jobs", "triggers", "edges")
-_STEP = ("id", "name", "adaptor", "credential", "body")
-_TRIGGER = ("id", "type", "custom_path", "cron_expression", *SETTINGS, "enabled")
-_EDGE = (
-    "id",
-    "source_trigger",
-    "source_job",
-    "target_job",
-    "condition_type",
-    "condition_label",
-    "condition_expression",
-    "enabled",
-)
+#: The order in which the app writes sections, and the keys of a part of each.
+_ORDER: dict[str, tuple[str, ...]] = {
+    "name": (),
+    "jobs": ("id", "name", "adaptor", "credential", "body"),
+    "triggers": ("id", "type", "custom_path", "cron_expression", *SETTINGS, "enabled"),
+    "edges": (
+        *("id", "source_trigger", "source_job", "target_job", "condition_type"),
+        *("condition_label", "condition_expression", "enabled"),
+    ),
+}
 
 
 def write(edits: NodeEdits, layout: Layout, plan: Plan) -> None:
     """Collect in `edits` what turns the workflow of `layout` into that of `plan`."""
-    steps = {id(p.part): p for p in layout.steps}
+    groups: tuple[tuple[str, tuple[Placed[Any], ...], tuple[Planned[Any], ...]], ...] = (
+        ("jobs", layout.steps, plan.steps),
+        ("triggers", layout.triggers, plan.triggers),
+        ("edges", layout.edges, plan.edges),
+    )
     ids = {step.new.key: step.new.id for step in plan.steps}
-    triggers = {id(p.part): p for p in layout.triggers}
-    edges = {id(p.part): p for p in layout.edges}
-    for step in plan.steps:
-        if step.old:
-            _write_step(edits, steps[id(step.old)], step.new)
-    for trigger in plan.triggers:
-        if trigger.old:
-            _write_trigger(edits, triggers[id(trigger.old)], trigger.new, ids)
-    for edge in plan.edges:
-        if edge.old:
-            _write_edge(edits, edges[id(edge.old)], edge.new)
-    root = layout.root
-    write_section(edits, root, "jobs", layout.steps, plan.steps, step_data, _SECTIONS)
-    write_section(edits, root, "triggers", layout.triggers, plan.triggers, trigger_data, _SECTIONS)
-    write_section(edits, root, "edges", layout.edges, plan.edges, edge_data, _SECTIONS)
+    for section, placed, planned in groups:
+        by_part = {id(p.part): p for p in placed}
+        for part in [part for part in planned if part.changes and part.old]:
+            _write_part(edits, by_part[id(part.old)], part.new, _ORDER[section], ids)
+    for section, placed, planned in groups:
+        _write_section(edits, layout.root, section, placed, planned)
 
 
-def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step) -> None:
-    old = placed.part
-    _write_key(edits, placed, new.key)
-    named = placed.mapping is not None and text_of(placed.mapping, "name") is not None
-    values: dict[str, Data] = {}
-    if new.name != (old.name if named else new.key):
-        values["name"] = new.name
-    if new.adaptor != old.adaptor:
-        values["adaptor"] = new.adaptor
-    put(edits, placed.holder, placed.entry, placed.node, values, _STEP)
-
-
-def _write_trigger(
-    edits: NodeEdits, placed: Placed[Trigger], new: Trigger, ids: Mapping[str, str | None]
+def _write_part(
+    edits: NodeEdits,
+    placed: Placed[Any],
+    new: Any,
+    order: tuple[str, ...],
+    ids: Mapping[str, str | None],
 ) -> None:
     old = placed.part
-    _write_key(edits, placed, new.key)
-    values = _differences(
-        type=(old.type, new.type),
-        cron_expression=(old.cron_expression, new.cron_expression),
-        enabled=(old.enabled, new.enabled),
-    )
-    if placed.mapping and text_of(placed.mapping, "name") == old.key != new.key:
-        values["name"] = new.key
-    values |= changed_settings(placed.mapping, old, new, ids, spelled=dict).own
-    put(edits, placed.holder, placed.entry, placed.node, values, _TRIGGER)
+    if old.key != new.key and placed.entry:
+        edits.rename(placed.entry.key, new.key)
+    was, now = fields_of(old), fields_of(new)
+    values = {key: now.get(key) for key in {**was, **now} if now.get(key) != was.get(key)}
+    if isinstance(old, Trigger):
+        settings = {*old.settings, *new.settings}
+        values = {key: value for key, value in values.items() if key not in settings}
+        if placed.mapping and text_of(placed.mapping, "name") == old.key != new.key:
+            values["name"] = new.key
+        values |= changed_settings(placed.mapping, old, new, ids)
+    edits.put(placed.holder, placed.entry, placed.node, values, order)
 
 
-def _write_edge(edits: NodeEdits, placed: Placed[Edge], new: Edge) -> None:
-    old = placed.part
-    _write_key(edits, placed, new.key)
-    values = _differences(
-        source_trigger=(old.source_trigger, new.source_trigger),
-        source_job=(old.source_step, new.source_step),
-        target_job=(old.target, new.target),
-        condition_type=(old.condition_type, new.condition_type),
-        condition_label=(old.condition_label, new.condition_label),
-        condition_expression=(old.condition_expression, new.condition_expression),
-        enabled=(old.enabled, new.enabled),
-    )
-    put(edits, placed.holder, placed.entry, placed.node, values, _EDGE)
+def whole_part(part: Any) -> dict[str, Data]:
+    """All that a new part holds, as the app writes it."""
+    body: dict[str, Data] = {"body": part.code or ""} if isinstance(part, Step) else {}
+    return ({"id": part.id} if part.id else {}) | fields_of(part) | body
 
 
-def _write_key(
-    edits: NodeEdits, placed: Placed[Step] | Placed[Trigger] | Placed[Edge], key: str
+def _write_section(
+    edits: NodeEdits,
+    root: nodes.Mapping,
+    name: str,
+    parts: tuple[Placed[Any], ...],
+    planned: tuple[Planned[Any], ...],
 ) -> None:
-    if placed.part.key != key and placed.entry:
-        edits.rename(placed.entry.key, key)
-
-
-def _differences(
-    **values: tuple[str | bool | None, str | bool | None],
-) -> dict[str, Data]:
-    return {name: new for name, (old, new) in values.items() if old != new}
-
-
-def step_data(step: Step) -> dict[str, Data]:
-    """A whole new step, as the app writes it."""
-    return with_id(step.id, {**step_fields(step), "body": step.code or ""})
-
-
-def trigger_data(trigger: Trigger) -> dict[str, Data]:
-    """A whole new trigger."""
-    return with_id(trigger.id, trigger_fields(trigger))
-
-
-def edge_data(edge: Edge) -> dict[str, Data]:
-    """A whole new path."""
-    return with_id(edge.id, edge_fields(edge))
-
-
-def with_id(id_: str | None, data: dict[str, Data]) -> dict[str, Data]:
-    """The data with an id in front, where there is one."""
-    return {"id": id_, **data} if id_ else data
+    """Take the parts that no planned one comes from out of the mapping `name`, and put new ones in,
+    each behind the one that it follows in the plan."""
+    stays = {id(plan.old) for plan in planned if plan.old}
+    gone = [placed for placed in parts if id(placed.part) not in stays]
+    fresh = {plan.new.key: whole_part(plan.new) for plan in planned if not plan.old}
+    section = root.own.get(name)
+    if not gone and not fresh:
+        return
+    if section and section.value is not resolve(section.value):
+        raise edits.refuse(section, f"`{name}` is shared by an alias")
+    if len(gone) == len(parts) and section:
+        edits.set_value(root, section, dict(fresh))
+    elif len(gone) == len(parts):
+        edits.put(root, None, root, {name: dict(fresh)}, tuple(_ORDER))
+    else:
+        for placed in gone:
+            if placed.entry:
+                edits.remove(placed.holder, placed.entry)
+        for after, new in placements(parts, planned):
+            if isinstance(after.holder, nodes.Mapping):
+                edits.add(after.holder, new.key, fresh[new.key], after.entry)

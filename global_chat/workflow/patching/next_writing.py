@@ -8,7 +8,6 @@ from typing import Any
 
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patching.node_edits import NodeEdits
-from global_chat.workflow.patching.part_writing import put
 from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.yaml.nodes import Entry, Mapping, Node, Scalar, resolve, text_of
@@ -161,7 +160,7 @@ class NextWriter:
                 values["enabled"] = new.enabled
             else:
                 values["disabled"] = new.enabled is False
-        put(self._edits, holder, entry, node, values, _EDGE)
+        self._edits.put(holder, entry, node, values, _EDGE)
 
     def _condition_values(self, node: Node, old: Edge, new: Edge) -> dict[str, Data]:
         """A condition is one value, or the word `js_expression` with an `expression` beside it."""

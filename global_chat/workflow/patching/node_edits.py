@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import abc
 from collections.abc import Iterator
 
-from global_chat.workflow.patching.line_spans import apart, below_comments, lines_of
-from global_chat.workflow.patching.neighbour_style import NeighbourStyle
+from global_chat.workflow.patching.neighbours import (
+    NeighbourStyle,
+    apart,
+    below_comments,
+    lines_of,
+)
 from global_chat.yaml import writing as yaml_text
 from global_chat.yaml.block_scalars import header_span
 from global_chat.yaml.nodes import (
@@ -22,8 +27,10 @@ from global_chat.yaml.nodes import (
     Node,
     Scalar,
     Sequence,
+    find,
     inside,
     last_scalar,
+    text_of_key,
 )
 from global_chat.yaml.source import Source, Splice
 from global_chat.yaml.writing import BlockList, Data
@@ -77,6 +84,54 @@ class NodeEdits:
             elif start == end:
                 above = self.source.line_end(self.source.line_start(gone - 1))
                 yield above, above, new
+
+    def put(
+        self,
+        holder: Node,
+        entry: Entry | None,
+        node: Node,
+        values: abc.Mapping[str, Data],
+        order: abc.Sequence[str] = (),
+    ) -> None:
+        """Give the mapping `node` new values by key: None takes a key away, a mapping says what
+        changes inside of one. A key that it has not goes where `order` has it.
+
+        A part that is null (`entry` in `holder`) becomes a mapping. One that is an alias is
+        refused: the edit would change every part that shares it.
+        """
+        if isinstance(node, Mapping) and node.entries:
+            known = [key for key in order if values.get(key, "") is not None]
+            for key, value in values.items():
+                self._put_one(node, key, value, known)
+        elif values and entry and isinstance(holder, Mapping) and not isinstance(node, Alias):
+            self.set_value(holder, entry, without_nulls(values))
+        elif values:
+            raise self.refuse(node, "what stands there is shared with another part by an alias")
+
+    def _put_one(self, mapping: Mapping, key: str, value: Data, order: abc.Sequence[str]) -> None:
+        own = mapping.own.get(key)
+        new = without_nulls(value) if isinstance(value, dict) else value
+        inner = own.value if own else None
+        if own and isinstance(value, dict) and isinstance(inner, Mapping | Alias):
+            stays = inner.own if isinstance(inner, Mapping) else {"": None}
+            if any(value.get(k, "") is not None for k in stays):
+                self.put(mapping, own, inner, value)
+            elif new:
+                self.set_value(mapping, own, new)
+            else:
+                self.remove(mapping, own)
+        elif own and value is not None:
+            self.set_value(mapping, own, new)
+        elif own:
+            self.remove(mapping, own)
+        elif value is None:
+            if find(mapping, key):
+                raise self.refuse(mapping, f"`{key}` comes from a mapping that others share")
+        else:
+            staying = [e for e in mapping.entries if text_of_key(e) in order]
+            before = order[: order.index(key)] if key in order else order
+            earlier = [e for e in staying if text_of_key(e) in before]
+            self.add(mapping, key, new, (earlier or staying or mapping.entries)[-1])
 
     def set_value(self, mapping: Mapping, entry: Entry, value: Data) -> None:
         """Give an existing key of `mapping` another value, written in the style of the old one."""
@@ -257,6 +312,15 @@ class NodeEdits:
                 if not isinstance(target, Scalar) or "\n" in words or "\r" in words:
                     raise self.refuse(target, f"`*{alias.name}` elsewhere stands for what is here")
                 yield alias.start, alias.end, words
+
+
+def without_nulls(values: abc.Mapping[str, Data]) -> dict[str, Data]:
+    """The values that are there, of mappings inside as well."""
+    return {
+        key: without_nulls(value) if isinstance(value, dict) else value
+        for key, value in values.items()
+        if value is not None
+    }
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

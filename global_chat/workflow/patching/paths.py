@@ -15,7 +15,8 @@ from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditi
 from global_chat.workflow.finding import find_step
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
-from global_chat.workflow.patching.planned import Findings, Planned, fresh_id, not_there
+from global_chat.workflow.patching.given import not_there
+from global_chat.workflow.patching.planned import Findings, Planned, fresh_id
 from global_chat.workflow.reading import steps_form
 from global_chat.workflow.reading.forms import Layout
 

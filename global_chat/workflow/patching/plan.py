@@ -6,43 +6,32 @@ The plan knows no form. It is made whole or not at all: what cannot be done is n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
-from global_chat.workflow.checking.known_keys import Kind, known_keys
 from global_chat.workflow.checking.part_rules import name_problem
-from global_chat.workflow.checking.problem_places import did_you_mean
-from global_chat.workflow.drafting import (
-    edge_fields,
-    placeholder_owner,
-    step_fields,
-    trigger_fields,
-)
+from global_chat.workflow.drafting import placeholder_owner
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected
-from global_chat.workflow.patching.paths import plan_paths
-from global_chat.workflow.patching.planned import (
-    TEXTS,
-    Findings,
-    Plan,
-    Planned,
-    fresh_id,
-    merged,
+from global_chat.workflow.patching.given import (
+    STEP_ENDS,
+    goes_by_name,
+    in_own_terms,
     not_there,
+    unknown_fields,
+    unset_fields,
+    wrong_removals,
+    wrong_types,
 )
-from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.trigger_settings import (
-    CURSOR,
-    KAFKA,
-    secrets_in,
-    settings_by_name,
-)
-from global_chat.yaml.nodes import Value, text_of
+from global_chat.workflow.patching.paths import plan_paths
+from global_chat.workflow.patching.planned import Findings, Plan, Planned, fresh_id, merged
+from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
+from global_chat.yaml.nodes import Value
 
 EMPTY_BODY = "// Add operations here\n"
 
-_MAPPINGS = frozenset({"webhook_response_config", KAFKA, "kafka"})
 #: Settings that mean something for one type of trigger only; they go when the type changes.
 _SETTINGS_OF = {
     "webhook": frozenset({"custom_path", "webhook_reply", "webhook_response_config"}),
@@ -63,78 +52,15 @@ def make_plan(
     An adaptor that is not known is a problem, or with `unknown_adaptors` a warning: a catalogue
     does not hold everything. Raises `PatchRejected`.
     """
-    if wrong := list(_wrong_types(patch)):
+    if wrong := list(wrong_types(patch)):
         raise PatchRejected(*wrong)
-    patch = _keyed_by_name(layout, _without_repeats(layout, patch))
-    planner = _Planner(layout, patch, adaptors, Findings(), unknown_adaptors)
+    patch = in_own_terms(layout, patch)
+    found = Findings([*wrong_removals(layout, patch), *unknown_fields(layout, patch)])
+    planner = _Planner(layout, patch, adaptors, found, unknown_adaptors)
     plan = planner.plan()
-    if planner.found.problems:
-        raise PatchRejected(*planner.found.problems)
-    return plan
-
-
-def _wrong_types(patch: Patch) -> Iterator[str]:
-    """Whatever has the wrong type, field by field."""
-    for what, parts in (("step", patch.jobs), ("trigger", patch.triggers), ("path", patch.edges)):
-        for key, fields in parts.items():
-            for name, value in fields.items():
-                type_: type = str
-                needed = "text"
-                if name == "enabled":
-                    type_, needed = bool, "true or false"
-                elif name in _MAPPINGS:
-                    type_, needed = dict, "a mapping"
-                elif name not in TEXTS:
-                    continue
-                if value is not None and not isinstance(value, type_):
-                    yield f"`{name}` of the {what} `{key[:80]}` must be {needed}."
-
-
-def _without_repeats(layout: Layout, patch: Patch) -> Patch:
-    """The patch without the fields that say what the document says: they are no change. What says
-    nothing of `enabled` is switched on; an id never changes, and a placeholder means no change."""
-
-    def differing(parts: Mapping[str, Fields], shown: Mapping[str, Fields]) -> dict[str, Fields]:
-        return {
-            key: {k: v for k, v in fields.items() if not _repeats(k, v, shown.get(key))}
-            for key, fields in parts.items()
-        }
-
-    return replace(
-        patch,
-        jobs=differing(patch.jobs, {p.part.key: step_fields(p.part) for p in layout.steps}),
-        triggers=differing(
-            patch.triggers, {p.part.key: trigger_fields(p.part) for p in layout.triggers}
-        ),
-        edges=differing(patch.edges, {p.part.key: edge_fields(p.part) for p in layout.edges}),
-    )
-
-
-def _repeats(name: str, value: Value, shown: Fields | None) -> bool:
-    if shown is None:
-        return False
-    unsaid = name == "id" or (name == "body" and placeholder_owner(str(value)) is not None)
-    return unsaid or value == shown.get(name, True if name == "enabled" else None)
-
-
-def _keyed_by_name(layout: Layout, patch: Patch) -> Patch:
-    """The patch with its new steps under their names, where the document's steps have no `id`."""
-    if not layout.steps or any(not _goes_by_name(placed) for placed in layout.steps):
-        return patch
-    there = {placed.part.key for placed in layout.steps} | patch.jobs.keys()
-    names = {key: str(fields.get("name") or key).strip() for key, fields in patch.jobs.items()}
-    keys = {k: n for k, n in names.items() if layout.step(k) is None and n not in there}
-    edges = {
-        key: {k: keys.get(str(v), v) if k in _STEP_ENDS else v for k, v in fields.items()}
-        for key, fields in patch.edges.items()
-    }
-    jobs = {keys.get(key, key): fields for key, fields in patch.jobs.items()}
-    return replace(patch, jobs=jobs, edges=edges)
-
-
-def _goes_by_name(placed: Placed[Step]) -> bool:
-    """Whether a step's key is its name: an item of a list that has no `id`."""
-    return placed.entry is None and bool(placed.mapping and text_of(placed.mapping, "id") is None)
+    if found.problems:
+        raise PatchRejected(*found.problems)
+    return replace(plan, warnings=(*found.warnings, *unset_fields(layout, patch)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,101 +72,61 @@ class _Planner:
     unknown_adaptors: bool
 
     def plan(self) -> Plan:
-        self._check_removals()
         steps = self._steps()
         triggers = self._triggers(steps)
         edges = plan_paths(self.layout, self.patch, steps, triggers, self.found)
         name = self.patch.name.strip() if self.patch.name else None
-        start = self._start(steps, triggers)
-        self._check_left_over()
         return Plan(
             name=name if name and name != self.layout.name else None,
             steps=tuple(_in_order(steps, edges)),
             triggers=tuple(triggers),
             edges=tuple(edges),
-            start=start,
-            warnings=tuple(self.found.warnings),
+            start=self._start(steps, triggers),
         )
 
-    def _check_removals(self) -> None:
-        """What is removed is there, and nothing is removed and changed at once."""
-        groups = self._groups()
-        for name in dict.fromkeys(self.patch.remove):
-            section, _, key = name.partition(".")
-            if section not in groups:
-                self.found.problems.append(
-                    f"`{name[:80]}` in `remove` does not say what it is: write `jobs.KEY`, "
-                    "`triggers.KEY` or `edges.KEY`."
-                )
-                continue
-            what, there, given = groups[section]
-            if key not in there:
-                self.found.problems.append(not_there(what, key, there, "It cannot be removed"))
-            elif given.get(key):
-                self.found.problems.append(
-                    f"`{name}` is removed and changed at once. Leave it out of `remove` or of the "
-                    "YAML."
-                )
-
-    def _groups(self) -> dict[str, tuple[str, list[str], Mapping[str, Fields]]]:
-        layout, patch = self.layout, self.patch
-        return {
-            "jobs": ("step", [p.part.key for p in layout.steps], patch.jobs),
-            "triggers": ("trigger", [p.part.key for p in layout.triggers], patch.triggers),
-            "edges": ("path", [p.part.key for p in layout.edges], patch.edges),
-        }
-
     def _steps(self) -> list[Planned[Step]]:
-        there = {p.part.key for p in self.layout.steps}
+        there = {p.part.key: p for p in self.layout.steps}
         planned = [
-            Planned(p.part, self._kept_step(p.part, self.patch.jobs.get(p.part.key, {})))
-            for p in self.layout.steps
-            if f"jobs.{p.part.key}" not in self.patch.remove
+            Planned(p.part, self._kept_step(p.part, self.patch.jobs.get(key, {}), goes_by_name(p)))
+            for key, p in there.items()
+            if f"jobs.{key}" not in self.patch.remove
         ]
         for key, fields in self.patch.jobs.items():
-            if key not in there and (step := self._new_step(key, fields, sorted(there))):
+            if key not in there and (step := self._new_step(key, fields, list(there))):
                 planned.append(Planned(None, step))
         self._check_names(planned)
         return planned
 
-    def _kept_step(self, old: Step, fields: Fields) -> Step:
+    def _kept_step(self, old: Step, fields: Fields, by_name: bool) -> Step:
         self._check_code(old.name, fields, old.code)
         if fields.get("name", "") is None or fields.get("adaptor", "") is None:
             self.found.problems.append(f"The step `{old.key}` cannot be without a name or adaptor.")
             return old
-        name = str(fields.get("name", old.name)).strip()
-        adaptor = old.adaptor
-        if "adaptor" in fields and fields["adaptor"] != old.adaptor:
+        name, adaptor = str(fields.get("name", old.name)).strip(), old.adaptor
+        if "adaptor" in fields:
             adaptor = self._adaptor(old.key, str(fields["adaptor"]), old.adaptor)
-        return replace(
-            old, key=self._key_of_renamed(old, name), name=name or old.name, adaptor=adaptor
-        )
-
-    def _key_of_renamed(self, old: Step, name: str) -> str:
-        """The key stays, but for a step that has none: an item of a list that goes by its name."""
-        placed = self.layout.step(old.key)
-        return name if placed and _goes_by_name(placed) and name else old.key
+        return replace(old, key=name if by_name and name else old.key, name=name, adaptor=adaptor)
 
     def _new_step(self, key: str, fields: Fields, there: list[str]) -> Step | None:
-        touched = {e.get(end) for e in self.patch.edges.values() for end in _STEP_ENDS}
+        touched = {e.get(end) for e in self.patch.edges.values() for end in STEP_ENDS}
         if not fields.get("adaptor") or not ("name" in fields or key in touched):
-            self.found.problems.append(
-                not_there("step", key, there, "A new one needs a `name` and an `adaptor`")
-            )
+            needs = "A new one needs a `name` and an `adaptor`"
+            self.found.problems.append(not_there("step", key, there, needs))
             return None
-        if not key.strip() or (self.layout.form == "steps" and key in self._trigger_keys()):
-            self.found.problems.append(
-                f"`{key}` cannot be the key of a new step: give it one of its own."
-            )
-            return None
+        triggers = [p.part.key for p in self.layout.triggers]
+        self._check_key(key, (*triggers, *self.patch.triggers))
         code = self._check_code(key, fields, None)
         new_id = fresh_id((p.part.id for p in self.layout.steps), self.layout)
         name = str(fields.get("name") or key).strip()
         adaptor = self._adaptor(key, str(fields["adaptor"]), None)
         return Step(key, name, adaptor, code or EMPTY_BODY, id=new_id)
 
-    def _trigger_keys(self) -> set[str]:
-        return {p.part.key for p in self.layout.triggers} | self.patch.triggers.keys()
+    def _check_key(self, key: str, others: Iterable[str]) -> None:
+        """Steps and triggers of a list share their keys, and no key is blank."""
+        if not key.strip() or (self.layout.form == "steps" and key in others):
+            self.found.problems.append(
+                f"`{key}` cannot be the key of a new part: give it one of its own."
+            )
 
     def _check_code(self, name: str, fields: Fields, old: str | None) -> str | None:
         """Code never comes from a patch, except into a workflow that has no steps yet."""
@@ -286,68 +172,57 @@ class _Planner:
                 )
 
     def _triggers(self, steps: list[Planned[Step]]) -> list[Planned[Trigger]]:
-        layout, patch = self.layout, self.patch
-        kept = [p.part for p in layout.triggers if f"triggers.{p.part.key}" not in patch.remove]
-        there = [p.part.key for p in layout.triggers]
-        fresh = [key for key in patch.triggers if key not in there]
-        if len(there) == len(fresh) == 1 and not kept:
-            # A workflow has one trigger: the only one taken out for another is that one, changed.
-            (placed,), (key,) = layout.triggers, fresh
-            return [Planned(placed.part, self._kept_trigger(placed.part, key, steps, moved=True))]
-        planned = [Planned(t, self._kept_trigger(t, t.key, steps)) for t in kept]
+        """What becomes of the trigger: a workflow has one, so the only one that is taken out for
+        another is that one, changed."""
+        patch, problems = self.patch, self.found.problems
+        there = [p.part for p in self.layout.triggers]
+        kept = [old for old in there if f"triggers.{old.key}" not in patch.remove]
+        fresh = [key for key in patch.triggers if key not in [old.key for old in there]]
+        planned = [Planned(old, self._trigger(old, old.key, steps)) for old in kept]
         for key in fresh:
+            self._check_key(key, [step.new.key for step in steps])
+            if len(there) == len(fresh) == 1 and not kept:
+                new = replace(self._trigger(there[0], key, steps), key=key)
+                return [Planned(there[0], new)]
             if not patch.triggers[key].get("type"):
-                self.found.problems.append(
-                    not_there("trigger", key, there, "A new one needs a `type`")
-                )
+                needs = "A new one needs a `type`"
+                problems.append(not_there("trigger", key, [old.key for old in there], needs))
             elif kept:
-                self.found.problems.append(
+                problems.append(
                     f"A workflow has one trigger, `{kept[0].key}`. Change that one under its key, "
                     f"its `type` included, instead of adding `{key}`."
                 )
+            elif planned:
+                problems.append(f"A workflow has one trigger. Give only one, without `{key}`.")
             else:
-                planned.append(Planned(None, self._new_trigger(key, steps)))
-        if len(fresh) > 1 and len(fresh) == len(planned):
-            self.found.problems.append("A workflow has one trigger. Give only one.")
+                # Off, and written so, unless it is given as on.
+                new = self._trigger(Trigger(key, enabled=False), key, steps)
+                new_id = fresh_id((old.id for old in there), self.layout)
+                planned.append(Planned(None, replace(new, key=key, id=new_id)))
         return planned
 
-    def _new_trigger(self, key: str, steps: list[Planned[Step]]) -> Trigger:
-        """A trigger that the document has not: off, and written so, unless it is given as on."""
-        fields = self.patch.triggers[key]
-        empty = Trigger(key, type=str(fields.get("type")))
-        ids = (p.part.id for p in self.layout.triggers)
-        new = self._kept_trigger(empty, key, steps)
-        return replace(
-            new, key=key, enabled=fields.get("enabled") is True, id=fresh_id(ids, self.layout)
-        )
-
-    def _kept_trigger(
-        self, old: Trigger, given: str, steps: list[Planned[Step]], *, moved: bool = False
-    ) -> Trigger:
+    def _trigger(self, old: Trigger, given: str, steps: list[Planned[Step]]) -> Trigger:
         """What the patch makes of a trigger. Id and `enabled` stay whatever its type is."""
         fields = self.patch.triggers.get(given, {})
         if fields.get("type", "") is None:
             self.found.problems.append(f"The trigger `{given}` cannot be without a type.")
         type_ = str(fields.get("type") or old.type or "") or None
         cron = fields.get("cron_expression", old.cron_expression)
-        if "".join(str(cron).split()) == "".join(str(old.cron_expression).split()):
-            cron = old.cron_expression
-        if type_ != "cron" and "cron_expression" not in fields and type_ != old.type:
-            cron = None
-        elif type_ in ("webhook", "kafka") and fields.get("cron_expression"):
+        if str(cron).split() == str(old.cron_expression).split():
+            cron = old.cron_expression if type_ in ("cron", old.type) else None
+        elif cron and type_ in ("webhook", "kafka"):
             self.found.problems.append(
                 f"The trigger `{given}` is a {type_}, which has no schedule. Set `type: cron` with "
                 "the `cron_expression`."
             )
-        settings = self._settings(old, type_, fields, steps)
         enabled = fields.get("enabled", old.enabled)
         return replace(
             old,
-            key=given if moved else self._trigger_key(old, type_),
+            key=self._trigger_key(old, type_),
             type=type_,
             enabled=enabled if isinstance(enabled, bool) else None,
             cron_expression=str(cron) if cron is not None else None,
-            settings=settings,
+            settings=self._settings(old, type_, fields, steps),
         )
 
     def _trigger_key(self, old: Trigger, type_: str | None) -> str:
@@ -355,8 +230,7 @@ class _Planner:
         taken = {p.part.key for p in self.layout.triggers}
         if self.layout.form == "steps":
             taken |= {p.part.key for p in self.layout.steps} | self.patch.jobs.keys()
-        follows = old.key == old.type != type_ and type_ and type_ not in taken
-        return type_ if follows and type_ else old.key
+        return type_ if type_ and old.key == old.type and type_ not in taken else old.key
 
     def _settings(
         self, old: Trigger, type_: str | None, fields: Fields, steps: list[Planned[Step]]
@@ -404,44 +278,6 @@ class _Planner:
             return now.get(start or "", start)
         self.found.warnings.append(f"`start` named {start}, which is gone: it was taken out too.")
         return None
-
-    def _check_left_over(self) -> None:
-        """Fields that nobody takes over: the user is told of one that the app sets, and the model
-        of one that there is not."""
-        kinds: dict[str, tuple[Kind, frozenset[str]]] = {
-            "jobs": ("step", _STEP_FIELDS),
-            "triggers": ("trigger", _TRIGGER_FIELDS),
-            "edges": ("edge", _EDGE_FIELDS),
-        }
-        for section, (what, _, given) in self._groups().items():
-            kind, own = kinds[section]
-            known = known_keys("jobs", kind) | known_keys(self.layout.form, kind)
-            for key, fields in given.items():
-                extra = [k for k, v in fields.items() if v is not None and k not in own]
-                extra = [k for k in extra if kind != "trigger" or not settings_by_name({k: ""})]
-                for name in [n for n in extra if n not in known and not n.startswith("x-")]:
-                    self.found.problems.append(
-                        f"`{name[:80]}` is not a field of a {what}, so nothing was done with it at "
-                        f"`{key[:80]}`. {did_you_mean(name, own) or f'It has {_listed(own)}.'}"
-                    )
-                secret = secrets_in(fields) if kind == "trigger" else []
-                extra = [k for k in extra if k not in secret] + secret
-                if extra:
-                    were = "was" if len(extra) == 1 else "were"
-                    self.found.warnings.append(
-                        f"{_listed(extra)} of the {what} {key} {were} not set: that is done in the "
-                        "app."
-                    )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-_STEP_FIELDS = frozenset({"id", "name", "adaptor", "body"})
-_STEP_ENDS = ("source_job", "target_job")
-_EDGE_FIELDS = frozenset({*edge_fields(Edge("", "t", "t", "t", "t", "t", "t", True)), "id"})
-_TRIGGER_FIELDS = frozenset({"id", "name", "type", "enabled", "cron_expression"})
 
 
 def _in_order(steps: list[Planned[Step]], edges: Iterable[Planned[Edge]]) -> list[Planned[Step]]:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from uuid import uuid4
 
-from global_chat.workflow.checking.problem_places import did_you_mean
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.yaml.nodes import Value
-
-#: Fields that hold text. In a reply they count as they stand, whatever they look like.
-TEXTS = frozenset(
-    {"name", "adaptor", "body", "id", "type", "cron_expression", "source_trigger", "source_job"}
-    | {"target_job", "condition_type", "condition_expression", "condition_label", "custom_path"}
-    | {"cron_cursor", "cron_cursor_job", "cron_cursor_job_id", "webhook_reply"}
-)
 
 P = TypeVar("P", Step, Trigger, Edge)
 
@@ -59,14 +51,6 @@ class Findings:
     warnings: list[str] = field(default_factory=list)
 
 
-def not_there(what: str, key: str, there: Iterable[str], rest: str) -> str:
-    """The sentence on a key that no part has: the nearest one, or which there are."""
-    keys = list(there)
-    listed = ", ".join(f"`{k}`" for k in keys[:20]) + (" …" if len(keys) > 20 else "")
-    hint = f"The {what}s are {listed}." if keys else f"There is no {what} yet."
-    return f"There is no {what} `{key[:80]}`. {rest}. {did_you_mean(key, keys) or hint}"
-
-
 def fresh_id(ids: Iterable[str | None], old: Layout) -> str | None:
     """An id for a new part where its siblings, whose `ids` are given, have ids; without siblings,
     where any part of the document has one."""
@@ -105,4 +89,22 @@ def difference(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, 
                 found[key] = inner
         elif value != before or type(value) is not type(before):
             found[key] = value
+    return found
+
+
+def placements(
+    parts: Sequence[Placed[P]], planned: Iterable[Planned[P]]
+) -> list[tuple[Placed[P], P]]:
+    """Every new part with the part of the document behind which it goes: the one that it follows
+    in the plan; the last one that stays, when it comes first. There must be one that stays."""
+    by_part = {id(placed.part): placed for placed in parts}
+    plans = list(planned)
+    staying = {id(plan.old) for plan in plans if plan.old}
+    after = next(placed for placed in reversed(parts) if id(placed.part) in staying)
+    found: list[tuple[Placed[P], P]] = []
+    for plan in plans:
+        if plan.old:
+            after = by_part[id(plan.old)]
+        else:
+            found.append((after, plan.new))
     return found

@@ -9,31 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from global_chat.contract.errors import InvalidWorkflow
-from global_chat.workflow.drafting import (
-    edge_fields,
-    placeholder_owner,
-    step_fields,
-    trigger_fields,
-)
-from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.drafting import fields_of, placeholder_owner
+from global_chat.workflow.parts import Edge
 from global_chat.workflow.patch import Fields, Patch, PatchRejected
-from global_chat.workflow.patching.planned import TEXTS
+from global_chat.workflow.patching.given import SECTIONS, TEXTS
 from global_chat.yaml.compose import compose
-from global_chat.yaml.nodes import (
-    Entry,
-    Mapping,
-    Node,
-    Scalar,
-    Value,
-    data_of,
-    entries_of,
-    resolve,
-)
+from global_chat.yaml.nodes import Entry, Mapping, Node, Scalar, Value, data_of, entries_of, resolve
 from global_chat.yaml.source import Source
 
 if TYPE_CHECKING:
@@ -52,13 +37,8 @@ _UNQUOTED = re.compile(
     re.MULTILINE,
 )
 _FIRST_KEY = re.compile(r"^(?:name|jobs|triggers|edges)[ \t]*:", re.MULTILINE)
-_SECTIONS = ("jobs", "triggers", "edges")
-_WHAT = {"jobs": "step", "triggers": "trigger", "edges": "path"}
-_IDS = {"jobs": "job", "triggers": "trigger", "edges": "edge"}
 #: Fields in which a `#` may well be part of the text.
 _FREE_TEXTS = frozenset({"name", "condition_expression", "condition_label"})
-
-Part: TypeAlias = "Step | Trigger | Edge"
 
 
 def read_patch(yaml: str | None, remove: Sequence[str], workflow: Workflow) -> Patch:
@@ -79,16 +59,18 @@ def read_patch(yaml: str | None, remove: Sequence[str], workflow: Workflow) -> P
     source, root = _composed(yaml)
     reading = _Reading(source, workflow)
     try:
-        given = reading.sections(root)
+        given = {section: dict(reading.section(root, section)) for section in SECTIONS}
     except InvalidWorkflow as error:  # a value that holds itself, or too many others
         raise PatchRejected(error.message) from None
-    reading.check_copies(given)
-    patch = Patch(
-        reading.name(root), given["jobs"], given["triggers"], given["edges"], remove=removed
-    )
-    reading.check_whole(patch)
-    if reading.problems:
-        raise PatchRejected(*reading.problems)
+    patch = Patch(reading.name(root), **given, remove=removed)
+    problems = [
+        *reading.problems,
+        *_unknown_sections(root),
+        *_copies(patch, reading.there),
+        *_left_out(patch, reading.there, workflow),
+    ]
+    if problems:
+        raise PatchRejected(*problems)
     return patch
 
 
@@ -149,80 +131,55 @@ def _fenced(reply: str) -> Iterator[str]:
         opening = _FENCE.search(reply, end.end()) if end else None
 
 
-@dataclass(slots=True)
 class _Reading:
-    source: Source
-    workflow: Workflow
-    problems: list[str] = field(default_factory=list)
+    """Reads the parts of a reply; a document's key is taken as the document writes it."""
+
+    def __init__(self, source: Source, workflow: Workflow) -> None:
+        self.source = source
+        self.problems: list[str] = []
+        self.there: dict[str, dict[str, Fields]] = {
+            "jobs": {part.key: fields_of(part) for part in workflow.steps},
+            "triggers": {part.key: fields_of(part) for part in workflow.triggers},
+            "edges": {part.key: fields_of(part) for part in workflow.edges},
+        }
 
     def name(self, root: Mapping) -> str | None:
         entry = root.own.get("name")
-        value = resolve(entry.value) if entry else None
-        if entry is None or (isinstance(value, Scalar) and value.is_null):
-            return None
-        text = self._value("name", entry, "the workflow")
-        if not isinstance(text, str):
+        text = self._value("name", entry, "the workflow") if entry else None
+        if text is not None and not isinstance(text, str):
             self.problems.append("The `name` of the workflow must be text.")
-            return None
-        return text.strip() or None
+        return text.strip() or None if isinstance(text, str) else None
 
-    def sections(self, root: Mapping) -> dict[str, dict[str, Fields]]:
-        """The parts of the reply by section and key; a document's key in the document's form."""
-        found: dict[str, dict[str, Fields]] = {}
-        for section in _SECTIONS:
-            there = {part.key for part in self._parts(section)}
-            found[section] = {
-                _own_key(key, there): fields for key, fields in self._section(root, section)
-            }
-        for entry in root.entries:
-            key = resolve(entry.key)
-            text = key.text if isinstance(key, Scalar) else "?"
-            if text in ("steps", "workflows") or (not root.own.keys() & {*_SECTIONS, "name"}):
-                self.problems.append(
-                    f"`{text[:80]}` is not a part of what you were shown. Give what is new or "
-                    "different under `name`, `jobs`, `triggers` and `edges`."
-                )
-                break
-        return found
-
-    def _parts(self, section: str) -> Sequence[Part]:
-        parts: dict[str, Sequence[Part]] = {
-            "jobs": self.workflow.steps,
-            "triggers": self.workflow.triggers,
-            "edges": self.workflow.edges,
-        }
-        return parts[section]
-
-    def _section(self, root: Mapping, section: str) -> Iterator[tuple[str, Fields]]:
-        entry = root.own.get(section)
+    def section(self, root: Mapping, section: str) -> Iterator[tuple[str, Fields]]:
+        """The parts of a section, each key with its fields."""
+        entry, what = root.own.get(section), SECTIONS[section]
         value = resolve(entry.value) if entry else None
         if value is None or (isinstance(value, Scalar) and value.is_null):
             return
         if not isinstance(value, Mapping):
             self.problems.append(
                 f"`{section}` must be a mapping of keys to parts, as you were shown it; it is a "
-                f"{'list' if not isinstance(value, Scalar) else 'text'}."
+                f"{'text' if isinstance(value, Scalar) else 'list'}."
             )
             return
-        if len(value.entries) > len(self._parts(section)) + MAX_NEW:
+        if len(value.entries) > len(self.there[section]) + MAX_NEW:
             self.problems.append(
                 f"`{section}` has {len(value.entries):,} entries; at most {MAX_NEW:,} new ones can "
                 "be added at once."
             )
             return
         for part in value.entries:
-            key = resolve(part.key)
-            fields = resolve(part.value)
-            name = key.text if isinstance(key, Scalar) else ""
+            key, fields = resolve(part.key), resolve(part.value)
             if not isinstance(key, Scalar):
                 self.problems.append(f"A key under `{section}` must be text.")
             elif isinstance(fields, Mapping):
-                what = f"the {_WHAT[section]} `{name[:80]}`"
-                yield name, {k: self._value(k, e, what) for k, e in entries_of(fields).items()}
+                called = f"the {what} `{key.text[:80]}`"
+                values = {k: self._value(k, e, called) for k, e in entries_of(fields).items()}
+                yield _own_key(key.text, self.there[section]), values
             else:
                 self.problems.append(
-                    f"`{section}.{name[:80]}` must be a mapping of fields to values. To take the "
-                    f"{_WHAT[section]} out, list it in `remove`."
+                    f"`{section}.{key.text[:80]}` must be a mapping of fields to values. To take "
+                    f"the {what} out, list it in `remove`."
                 )
 
     def _value(self, name: str, entry: Entry, what: str) -> Value:
@@ -245,82 +202,79 @@ class _Reading:
                 "quotes if that belongs to it, else leave the comment out."
             )
 
-    def check_copies(self, given: dict[str, dict[str, Fields]]) -> None:
-        """A new part that carries another one's placeholder: a rename, or a copy of code."""
-        for section, parts in given.items():
-            there = {part.key for part in self._parts(section)}
-            for key, fields in parts.items():
-                if key in there:
-                    continue
-                for name, kind in (("id", _IDS[section]), ("body", "code")):
-                    owner = placeholder_owner(str(fields.get(name) or ""))
-                    if owner and owner.kind == kind and owner.key in there:
-                        self.problems.append(
-                            f"`{section}.{key}` is new, but its `{name}` is that of `{owner.key}`. "
-                            f"To rename a {_WHAT[section]}, keep its key and change its `name`; a "
-                            f"new one gets no `id`{' and an empty body' * (section == 'jobs')}."
-                        )
-                        break
 
-    def check_whole(self, patch: Patch) -> None:
-        """A reply that repeats the workflow but for some parts: whether they are to go is unsaid.
-
-        It repeats the workflow when half of its parts, the name among them, are there as they are;
-        parts of a section of which it repeats nothing are simply not mentioned.
-        """
-        unsaid: list[str] = []
-        same, total = 0, 0
-        if self.workflow.name:
-            same, total = int(patch.name == self.workflow.name), 1
-        joined = {_joins(fields) for fields in patch.edges.values()}
-        for section, given in zip(
-            _SECTIONS, (patch.jobs, patch.triggers, patch.edges), strict=True
-        ):
-            repeated, left_out = 0, list[str]()
-            for part in self._parts(section):
-                total += 1
-                shown = _shown(part)
-                if part.key in given:
-                    repeated += {k: v for k, v in given[part.key].items() if k in shown} == shown
-                elif not (section == "edges" and _joins(shown) in joined):
-                    left_out.append(f"{section}.{part.key}")
-            same += repeated
-            unsaid += left_out if repeated else []
-        gone = set(patch.remove)
-        unsaid = [n for n in unsaid if n not in gone and not self._goes_with(n, patch.remove)]
-        if unsaid and 2 * same >= total:
-            names = ", ".join(f"`{name}`" for name in unsaid[:20])
-            self.problems.append(
-                f"The reply repeats the workflow but leaves out {names}. List in `remove` what is "
-                "to go; and give only what is new or different, for what is not mentioned stays."
-            )
-
-    def _goes_with(self, name: str, remove: Sequence[str]) -> bool:
-        """Whether a path goes with a step or trigger that is removed."""
-        section, _, key = name.partition(".")
-        edge = next((e for e in self.workflow.edges if e.key == key), None)
-        if section != "edges" or edge is None:
-            return False
-        ends = {f"jobs.{edge.target}", f"jobs.{edge.source_step}"}
-        return bool((ends | {f"triggers.{edge.source_trigger}"}) & set(remove))
-
-
-def _own_key(key: str, there: set[str]) -> str:
+def _own_key(key: str, there: dict[str, Fields]) -> str:
     """The key as the document writes it, where only the encoding of its characters differs."""
-    if key in there:
+    if key in there or key.isascii():
         return key
     same = [own for own in there if normalize("NFC", own) == normalize("NFC", key)]
     return same[0] if len(same) == 1 else key
 
 
-def _shown(part: Part) -> dict[str, Value]:
-    if isinstance(part, Step):
-        return step_fields(part)
-    return trigger_fields(part) if isinstance(part, Trigger) else edge_fields(part)
+def _unknown_sections(root: Mapping) -> Iterator[str]:
+    """A sentence on what is no part of a patch: a document in another form, or no workflow."""
+    for entry in root.entries:
+        key = resolve(entry.key)
+        text = key.text if isinstance(key, Scalar) else "?"
+        if text in ("steps", "workflows") or not root.own.keys() & {*SECTIONS, "name"}:
+            yield (
+                f"`{text[:80]}` is not a part of what you were shown. Give what is new or "
+                "different under `name`, `jobs`, `triggers` and `edges`."
+            )
+            return
 
 
-def _joins(fields: Fields) -> tuple[Value, ...]:
-    return tuple(
-        value if isinstance(value, str) else None
-        for value in map(fields.get, ("source_trigger", "source_job", "target_job"))
-    )
+def _copies(patch: Patch, there: dict[str, dict[str, Fields]]) -> Iterator[str]:
+    """A sentence on every new part with another one's placeholder: a rename, or a copy of code."""
+    for section, what in SECTIONS.items():
+        kinds = {"id": section.removesuffix("s"), "body": "code"}
+        for key, fields in getattr(patch, section).items():
+            owners = [(n, placeholder_owner(str(fields.get(n) or ""))) for n in kinds]
+            for name, owner in owners if key not in there[section] else ():
+                if owner and owner.kind == kinds[name] and owner.key in there[section]:
+                    yield (
+                        f"`{section}.{key}` is new, but its `{name}` is that of `{owner.key}`. To "
+                        f"rename a {what}, keep its key and change its `name`; a new one gets no "
+                        f"`id`{' and an empty body' * (section == 'jobs')}."
+                    )
+                    break
+
+
+def _left_out(
+    patch: Patch, there: dict[str, dict[str, Fields]], workflow: Workflow
+) -> Iterator[str]:
+    """A sentence on what a reply leaves out that repeats the workflow otherwise: is it to go?
+
+    It repeats the workflow when half of its parts, the name among them, are there as they are;
+    parts of a section of which it repeats nothing are simply not mentioned.
+    """
+    same, total = int(patch.name == workflow.name is not None), int(workflow.name is not None)
+    joined = {_joins(fields) for fields in patch.edges.values()}
+    gone = set(patch.remove) | {f"edges.{e.key}" for e in workflow.edges if _goes(e, patch.remove)}
+    unsaid: list[str] = []
+    for section, parts in there.items():
+        given = getattr(patch, section)
+        repeated = sum(shown.items() <= given.get(key, {}).items() for key, shown in parts.items())
+        same, total = same + repeated, total + len(parts)
+        missing = [
+            f"{section}.{key}"
+            for key, shown in parts.items()
+            if key not in given and not (section == "edges" and _joins(shown) in joined)
+        ]
+        unsaid += [name for name in missing if repeated and name not in gone]
+    if unsaid and 2 * same >= total:
+        yield (
+            f"The reply repeats the workflow but leaves out "
+            f"{', '.join(f'`{name}`' for name in unsaid[:20])}. List in `remove` what is to go; "
+            "and give only what is new or different, for what is not mentioned stays."
+        )
+
+
+def _goes(edge: Edge, remove: Sequence[str]) -> bool:
+    """Whether a path goes with a step or trigger that is removed."""
+    ends = {f"jobs.{edge.target}", f"jobs.{edge.source_step}", f"triggers.{edge.source_trigger}"}
+    return not ends.isdisjoint(remove)
+
+
+def _joins(fields: Fields) -> tuple[str, ...]:
+    return tuple(str(fields.get(end)) for end in ("source_trigger", "source_job", "target_job"))

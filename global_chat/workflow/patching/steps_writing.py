@@ -9,10 +9,9 @@ from typing import Any
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.patching.next_writing import NextWriter
 from global_chat.workflow.patching.node_edits import NodeEdits
-from global_chat.workflow.patching.part_writing import placements, put, without_nulls
 from global_chat.workflow.patching.plan import EMPTY_BODY
-from global_chat.workflow.patching.planned import Plan, Planned
-from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings
+from global_chat.workflow.patching.planned import Plan, Planned, placements
+from global_chat.workflow.patching.setting_places import SETTINGS, changed_settings, within
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, placed_settings
 from global_chat.yaml.nodes import Mapping, entries_of, find, resolve, text_of, value_of
@@ -124,7 +123,7 @@ def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step, dialect: Dial
             edits.add(mapping, "adaptors", [new.adaptor])
         else:
             values["adaptor"] = new.adaptor
-    put(edits, placed.holder, None, placed.node, values, _STEP)
+    edits.put(placed.holder, None, placed.node, values, _STEP)
 
 
 def _write_trigger(
@@ -140,53 +139,24 @@ def _write_trigger(
     if placed.node is not mapping:
         raise edits.refuse(placed.node, "what stands there is shared with another part by an alias")
     extra = value_of(mapping, "openfn")
-    extra = extra if isinstance(extra, Mapping) else None
-    there = changed_settings(mapping, old, new, ids, dialect.spelled, in_extra=dialect.in_openfn)
-    values, inner = there.own, there.extra
+    inner = extra.own if isinstance(extra, Mapping) else {}
+    values = changed_settings(mapping, old, new, ids, dialect.spelled, in_openfn=dialect.in_openfn)
     if new.key != old.key:
-        named = text_of(mapping, "id") is None
-        values["name" if named else "id"] = new.key
+        values["name" if text_of(mapping, "id") is None else "id"] = new.key
         if text_of(mapping, "name") == old.key:
             values["name"] = new.key
     if new.type != old.type:
         values["type"] = new.type
     if new.enabled != old.enabled:
-        inside = extra and "enabled" in extra.own and "enabled" not in mapping.own
-        (inner if inside else values)["enabled"] = new.enabled
+        inside = "enabled" in inner and "enabled" not in mapping.own
+        within(values, ("openfn",) if inside else ())["enabled"] = new.enabled
     if new.cron_expression != old.cron_expression:
-        place = next((k for k in _CRON if extra and k in extra.own), None)
+        place = next((key for key in _CRON if key in inner), None)
         if place is None and ("cron_expression" in mapping.own or not dialect.in_openfn):
             values["cron_expression"] = new.cron_expression
         else:
-            inner[place or dialect.cron_key] = new.cron_expression
-    _write_extra(edits, mapping, extra, inner)
-    put(edits, placed.holder, None, placed.node, values, _TRIGGER)
-
-
-def _write_extra(
-    edits: NodeEdits, mapping: Mapping, extra: Mapping | None, values: dict[str, Data]
-) -> None:
-    """Values under `openfn`, which comes and goes with what it holds."""
-    own = mapping.own.get("openfn")
-    if not values:
-        return
-    if extra is None and own:
-        edits.set_value(mapping, own, without_nulls(values))
-    elif extra is None:
-        last = [e for e in mapping.entries if e is not mapping.own.get("next")][-1]
-        edits.add(mapping, "openfn", without_nulls(values), last)
-    elif own and own.value is extra:
-        stays = [key for key in extra.own if values.get(key, "") is not None]
-        if stays or any(value is not None for value in values.values()):
-            fresh = {k: v for k, v in values.items() if k not in extra.own and v is not None}
-            if stays:
-                put(edits, mapping, own, extra, values, tuple(extra.own))
-            else:
-                edits.set_value(mapping, own, without_nulls(fresh))
-        else:
-            edits.remove(mapping, own)
-    else:
-        raise edits.refuse(mapping, "its settings are shared by an alias")
+            within(values, ("openfn",))[place or dialect.cron_key] = new.cron_expression
+    edits.put(placed.holder, None, placed.node, values, _TRIGGER)
 
 
 def _write_items(

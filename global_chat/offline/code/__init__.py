@@ -1,1 +1,0 @@
-"""The job code agent by rule, over parsed JavaScript: edits, explanations, starters."""

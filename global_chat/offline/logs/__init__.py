@@ -1,1 +1,0 @@
-"""Reading run logs: which step failed, why, and the lines that prove it."""

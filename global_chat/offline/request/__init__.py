@@ -1,1 +1,0 @@
-"""Reading the rendered requests of the agents back into values."""

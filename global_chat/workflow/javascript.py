@@ -1,0 +1,149 @@
+"""A step's code as the parser sees it, never run: literals, settings and log lines by place.
+
+Places count characters of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Place = tuple[int, int]
+
+_LITERALS = ("number", "string", "true", "false")
+_NAMES = (
+    "identifier",
+    "property_identifier",
+    "shorthand_property_identifier",
+    "shorthand_property_identifier_pattern",
+)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    # The grammar is a shared library of half a megabyte: only code needs it.
+    import tree_sitter_javascript  # noqa: PLC0415
+    from tree_sitter import Language, Parser  # noqa: PLC0415
+
+    return Parser(Language(tree_sitter_javascript.language()))
+
+
+def parses(text: str) -> bool:
+    """Whether a text is JavaScript as far as its grammar goes."""
+    return not _parser().parse(text.encode("utf-8", "replace")).root_node.has_error
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A property or constant with a literal value: `kind` is number, string, true or false, `start`
+    and `end` are the value's place."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+
+
+class Code:
+    """Parsed code. `broken` says that it does not parse: such code is not to be edited."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._bytes = text.encode("utf-8", "replace")
+        self._root = _parser().parse(self._bytes).root_node
+        self.broken = self._root.has_error
+
+    @cached_property
+    def _characters(self) -> list[int] | None:
+        """The character that each byte belongs to; None when all characters are one byte."""
+        if len(self._bytes) == len(self.text):
+            return None
+        places: list[int] = []
+        for index, character in enumerate(self.text):
+            places += [index] * len(character.encode("utf-8", "replace"))
+        return [*places, len(self.text)]
+
+    def place(self, node: Node) -> Place:
+        """Where a node stands."""
+        if self._characters is None:
+            return node.start_byte, node.end_byte
+        return self._characters[node.start_byte], self._characters[node.end_byte]
+
+    def of(self, node: Node | None) -> str:
+        """A node's text."""
+        return self.text[slice(*self.place(node))] if node is not None else ""
+
+    def _walk(self, *types: str) -> Iterator[Node]:
+        """Nodes of these types, in order of place."""
+        waiting = [self._root]
+        while waiting:
+            node = waiting.pop()
+            if node.type in types:
+                yield node
+            waiting.extend(reversed(node.children))
+
+    def places(self, type_: str) -> list[Place]:
+        """The places of all nodes of a type: `number`, `comment`, `string_fragment` ..."""
+        return [self.place(node) for node in self._walk(type_)]
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting, in order."""
+        found = []
+        for node in self._walk("pair", "variable_declarator"):
+            key = node.child_by_field_name("key" if node.type == "pair" else "name")
+            value = node.child_by_field_name("value")
+            if value is not None and value.type in _LITERALS:
+                found.append(Setting(self.of(key).strip("'\""), value.type, *self.place(value)))
+        return tuple(found)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every name in the code that is longer than two letters."""
+        return frozenset(name for node in self._walk(*_NAMES) if len(name := self.of(node)) > 2)
+
+    def names(self, name: str) -> list[Node]:
+        """Every place where an identifier or a property of this name is used."""
+        return [node for node in self._walk(*_NAMES) if self.of(node) == name]
+
+    def is_key_of(self, node: Node, owner: str) -> bool:
+        """Whether a name is used as a key of the object that `owner` names: `owner.name`, in
+        `{ ...owner, name: … }`, or in the object that becomes `owner`."""
+        parent = node.parent
+        if parent is None:
+            return False
+        if parent.type == "member_expression" and node.type == "property_identifier":
+            held = self.of(parent.child_by_field_name("object"))
+            is_state = owner == "state" and held == "$"
+            return is_state or held == owner or held.endswith(f".{owner}")
+        around = parent if node.type.startswith("shorthand") else parent.parent
+        holder = around.parent if around is not None else None
+        if around is None or holder is None:
+            return False
+        if around.type == "object_pattern":
+            return self.of(holder.child_by_field_name("value")) in (owner, f"state.{owner}")
+        becomes = holder.child_by_field_name("key") or holder.child_by_field_name("left")
+        spread = any(self.of(child) == f"...{owner}" for child in around.children)
+        return spread or self.of(becomes).rpartition(".")[2] == owner.rpartition(".")[2]
+
+    def logs(self) -> Iterator[Place]:
+        """The places of the statements that only log."""
+        for node in self._walk("expression_statement"):
+            call = node.named_children[0] if node.named_children else None
+            function = call.child_by_field_name("function") if call is not None else None
+            if re.fullmatch(r"console\.\w+", self.of(function)):
+                yield self.place(node)
+
+    def lines_of(self, start: int, end: int) -> Place | None:
+        """The whole lines that a place takes up, None when it shares them with something else."""
+        begin = self.text.rfind("\n", 0, start) + 1
+        close = self.text.find("\n", end)
+        close = len(self.text) if close < 0 else close + 1
+        around = self.text[begin:start] + self.text[end:close]
+        return (begin, close) if not around.strip() else None
