@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["operation", "function", "reader"]
 
 
-class _Docs(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Parameter(_Docs):
+@dataclass(frozen=True, slots=True)
+class Parameter:
     """A parameter, an option, a property of a type, or a key that is written on state.
 
     `type` is as JSDoc writes it, "" when it is not known; `optional` None when that is not known.
@@ -29,14 +25,16 @@ class Parameter(_Docs):
     from_code: bool = False
 
 
-class Example(_Docs):
+@dataclass(frozen=True, slots=True)
+class Example:
     """An example call."""
 
     code: str
     caption: str = ""
 
 
-class Operation(_Docs):
+@dataclass(frozen=True, slots=True)
+class Operation:
     """Something that job code can call, by its full name: `get`, `tracker.import`.
 
     `kind`: an operation stands at the top level of the code, a function is called inside other
@@ -67,14 +65,16 @@ class Operation(_Docs):
         return f"{self.name}({', '.join(names)})"
 
 
-class TypeDoc(_Docs):
+@dataclass(frozen=True, slots=True)
+class TypeDoc:
     """A named object type, such as the options of a request."""
 
     name: str
     properties: tuple[Parameter, ...] = ()
 
 
-class NameList(_Docs):
+@dataclass(frozen=True, slots=True)
+class NameList:
     """Names by where they are from: another package (`*` is all of it), or a namespace.
 
     `alias_of` is set for a namespace that is a second name of another one.
@@ -85,7 +85,8 @@ class NameList(_Docs):
     alias_of: str = ""
 
 
-class AdaptorDocs(_Docs):
+@dataclass(frozen=True, slots=True)
+class AdaptorDocs:
     """Everything that is known about one adaptor at one version.
 
     `configuration` holds the names of its credential's keys, never values.
@@ -114,19 +115,18 @@ class AdaptorDocs(_Docs):
             return self
         facts = {operation.name: operation for operation in known.operations}
         operations = [
-            op.model_copy(update={"state": facts[op.name].state, "kind": facts[op.name].kind})
+            replace(op, state=facts[op.name].state, kind=facts[op.name].kind)
             if op.name in facts and op.state is None
             else op
             for op in self.operations
         ]
         named = {op.name for op in operations}
         missing = [op for op in known.operations if op.name not in named]
-        return self.model_copy(
-            update={
-                "operations": (*operations, *missing),
-                "common": self.common or known.common,
-                "also": self.also or known.also,
-                "namespaces": self.namespaces or known.namespaces,
-                "configuration": self.configuration or known.configuration,
-            }
+        return replace(
+            self,
+            operations=(*operations, *missing),
+            common=self.common or known.common,
+            also=self.also or known.also,
+            namespaces=self.namespaces or known.namespaces,
+            configuration=self.configuration or known.configuration,
         )

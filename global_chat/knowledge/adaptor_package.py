@@ -18,6 +18,7 @@ import zlib
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from global_chat.contract.errors import ProviderError
@@ -174,7 +175,7 @@ def _with_state(operation: Operation, types: Iterable[TypeDoc]) -> Operation:
         for part in operation.state
         for key in (known.get(part.type, (part,)) if not part.name else (part,))
     ]
-    return operation.model_copy(update={"state": tuple(keys)})
+    return replace(operation, state=tuple(keys))
 
 
 def _operations(entries: Any, *, common: bool) -> Iterable[Operation]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from global_chat.contract.errors import BadRequest, TimedOut, TurnError
 
@@ -25,6 +25,8 @@ from .store import Store, index_source, read_setting, write_settings
 _SYNC_SECONDS = 60.0  # for one adaptor when somebody asked for it
 _AT_ONCE = 4
 _MISS_SECONDS = 6 * 3600.0  # a version that could not be fetched is not asked for again until then
+
+_STORED = TypeAdapter(AdaptorDocs)  # docs to JSON and back
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class AdaptorShelf:
             if row is None:
                 return None
             day = datetime.fromisoformat(row[1]).date()
-            return Stored(AdaptorDocs.model_validate_json(row[0]), day)
+            return Stored(_STORED.validate_json(row[0]), day)
         except (ValidationError, ValueError):
             return None
 
@@ -96,7 +98,7 @@ class AdaptorShelf:
     def put(self, docs: AdaptorDocs, listing: Listing) -> None:
         """Store docs, make those of a package's newest version searchable, note its versions."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (docs.package, docs.version, docs.model_dump_json(), now)
+        row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), now)
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", row)

@@ -7,8 +7,10 @@
     catalogue.facts("@openfn/language-http@7.3.2")    # the same as names, for a checker of code
     catalogue.nearest("@openfn/language-htpp@7.3.2")  # "@openfn/language-http@7.3.2"
 
-It is read from `data/adaptors.zip`: an index, which is all that most turns need, and one file an
-adaptor, which is read when somebody asks about it. To build it from a file of JSON lines:
+It is read from `data/adaptors.bin`: a line with an index, which is all that most turns need, and
+after it one compressed JSON object an adaptor, which is read when somebody asks about it. (A zip
+file would do, but `zipfile` takes longer to import than all of this.) To build it from a file of
+JSON lines:
 
     python -m global_chat.knowledge.catalogue operations.jsonl 2026-08-20
 """
@@ -18,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-import zipfile
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -32,8 +34,7 @@ from global_chat.contract.adaptor_facts import AdaptorFacts, OperationFacts
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
 from .specifier import PREFIX, Specifier, nearest_version, newest, parse_specifier
 
-CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.zip"
-_INDEX = "index.json"
+CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.bin"
 _COMMON = f"{PREFIX}common"
 #: The adaptor whose operations every step has.
 COLLECTIONS = f"{PREFIX}collections"
@@ -79,8 +80,8 @@ class Catalogue:
     @cache
     def load(cls) -> Catalogue:
         """The catalogue that ships with the program. Takes about a millisecond."""
-        index = _member(_INDEX)
-        adaptors = (Adaptor(*row) for row in index["adaptors"])
+        index = _index()
+        adaptors = (Adaptor(package, *row[:2]) for package, row in index["adaptors"].items())
         return cls(adaptors, date.fromisoformat(index["date"]))
 
     def with_versions(self, more: Mapping[str, Collection[str]]) -> Catalogue:
@@ -159,14 +160,23 @@ def _fold(text: str) -> str:
     return "".join(_WORD.findall(text)).casefold()
 
 
-def _member(name: str) -> Any:
-    with zipfile.ZipFile(CATALOGUE_FILE) as packed:
-        return json.loads(packed.read(name))
+def _index() -> Any:
+    """`date`, and under `adaptors` version, system and place (start, length) by package."""
+    with CATALOGUE_FILE.open("rb") as file:
+        return json.loads(file.readline())
+
+
+def _entry(package: str) -> Any:
+    start, length = _index()["adaptors"][package][2:]
+    with CATALOGUE_FILE.open("rb") as file:
+        file.readline()
+        file.seek(start, 1)
+        return json.loads(zlib.decompress(file.read(length)))
 
 
 @cache
 def _docs(package: str) -> AdaptorDocs:
-    entry = _member(_file(package))
+    entry = _entry(package)
     includes = entry["includes"]
     return AdaptorDocs(
         package=package,
@@ -258,21 +268,17 @@ def pack(source: Path, day: date, target: Path = CATALOGUE_FILE) -> None:
 
     The same lines make the same bytes. Raises `KeyError` when a line lacks what is read here.
     """
-    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
-    index = {
-        "date": day.isoformat(),
-        "adaptors": [[row["adaptor"], row["version"], row["label"] or ""] for row in rows],
-    }
-    with zipfile.ZipFile(target, "w") as packed:
-        for name, value in ((_INDEX, index), *((_file(row["adaptor"]), row) for row in rows)):
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            member = zipfile.ZipInfo(name)  # dated 1980, so that the bytes depend on nothing else
-            member.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(member, text, compresslevel=9)
-
-
-def _file(package: str) -> str:
-    return f"{Specifier(package).name}.json"
+    adaptors: dict[str, list[Any]] = {}
+    content = b""
+    for line in source.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        packed = zlib.compress(text.encode(), 9)
+        place = [len(content), len(packed)]
+        adaptors[row["adaptor"]] = [row["version"], row["label"] or "", *place]
+        content += packed
+    index = {"date": day.isoformat(), "adaptors": adaptors}
+    target.write_bytes(json.dumps(index, ensure_ascii=False).encode() + b"\n" + content)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import tree_sitter_typescript
@@ -191,12 +192,11 @@ def _operation(name: str, declared: list[Parameter], tags: Tags) -> Operation:
     for parameter in declared:
         documented = known.pop(parameter.name, parameter)
         parameters.append(
-            documented.model_copy(
-                update={
-                    "type": documented.type or parameter.type,
-                    "optional": documented.optional or parameter.optional,
-                    "variadic": parameter.variadic,
-                }
+            replace(
+                documented,
+                type=documented.type or parameter.type,
+                optional=documented.optional or parameter.optional,
+                variadic=parameter.variadic,
             )
         )
     names = {parameter.name for parameter in declared}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import zipfile
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from global_chat.knowledge import catalogue as catalogue_module
 from global_chat.knowledge.adaptor_text import MOST_FROM_CATALOGUE, render_catalogue
 from global_chat.knowledge.catalogue import Catalogue, pack
 from global_chat.knowledge.specifier import (
@@ -47,23 +48,35 @@ def test_the_catalogue_says_of_when_it_is(catalogue: Catalogue) -> None:
     assert catalogue.date == date(2026, 8, 20)
 
 
-def test_the_packed_file_is_made_from_lines_and_always_the_same(tmp_path: Path) -> None:
-    operation = {"name": "feed", "namespace": None, "kind": "operation", "params": []}
+@pytest.fixture
+def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A catalogue of one adaptor in place of the one that ships."""
     line = {
         "adaptor": "@openfn/language-alpaca",
         "version": "1.2.3",
         "label": None,
-        "operations": [operation],
+        "operations": [{"name": "feed", "namespace": None, "kind": "operation", "params": []}],
         "includes": {"from": "@openfn/language-common", "names": ["fn"]},
         "configuration": [{"name": "farm"}],
     }
     (tmp_path / "lines").write_text(json.dumps(line) + "\n")
-    for name in ("one.zip", "two.zip"):
-        pack(tmp_path / "lines", date(2026, 1, 2), tmp_path / name)
-    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    with zipfile.ZipFile(tmp_path / "one.zip") as packed:
-        assert json.loads(packed.read("alpaca.json")) == line
-        assert json.loads(packed.read("index.json"))["date"] == "2026-01-02"
+    target = tmp_path / "packed"
+    pack(tmp_path / "lines", date(2026, 1, 2), target)
+    monkeypatch.setattr(catalogue_module, "CATALOGUE_FILE", target)
+    Catalogue.load.cache_clear()
+    yield target
+    Catalogue.load.cache_clear()
+
+
+def test_the_packed_file_is_made_from_lines_and_always_the_same(packed: Path) -> None:
+    loaded = Catalogue.load()
+    assert loaded.date == date(2026, 1, 2)
+    docs = loaded.docs("alpaca")
+    assert docs and docs.specifier == "@openfn/language-alpaca@1.2.3"
+    assert [op.name for op in docs.operations] == ["feed"] and docs.configuration == ("farm",)
+    before = packed.read_bytes()
+    pack(packed.parent / "lines", date(2026, 1, 2), packed)
+    assert packed.read_bytes() == before
 
 
 def test_operations_are_known_before_anything_is_fetched(catalogue: Catalogue) -> None:
