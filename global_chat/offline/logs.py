@@ -175,6 +175,6 @@ def _proof(run: Run, runs: list[Run], cause: str | None) -> Iterator[str]:
             x for x in (before[-1].lines if before else []) if "response" in x or " GET " in x
         )
         wanted |= dict.fromkeys(list(answers)[:3])
-    chosen = list(wanted)[:_MOST_LINES]
+    chosen = [line for line in wanted if not _RETRIED.search(line)][:_MOST_LINES]
     order = {line: n for n, line in enumerate(x for r in runs for x in r.lines)}
     return iter(sorted(chosen, key=lambda line: order.get(line, 0)))

@@ -26,7 +26,7 @@ LANGUAGES = ("en", "fr", "es", "pt")
 #: Longer requests are no commands, in characters.
 LONGEST_REQUEST = 2_000
 #: More ways than this to read one part of a request are not followed.
-MOST_MEANINGS = 64
+MOST_MEANINGS = 24
 
 #: What a rule's children mean: none when the workflow has nothing of the kind, several when it has.
 Meanings = Mapping[str, Callable[..., Iterable[Any]]]
@@ -58,7 +58,6 @@ _FORMS = {
     ),
     "TRUTH": r"(?<!\w)(?:true|false)(?!\w)",
     "DESC": r"(?<!\w)[^\W_][\w'-]*",
-    "ANY": r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
     "PUNCT": r"[,.;:!?¿¡…\n]+(?:\s*[,.;:!?¿¡…\n]+)*",
     "COMMA": r",",
 }
@@ -168,6 +167,8 @@ def _free(known: Vocabulary) -> dict[str, str]:
     small = set(known.of("TO", "OF")) - {"in", "for", "with", "on"}
     stops = none_of(*_NO_NAME) + none_of(*_NO_NAME_BUT, but=small)
     return {
+        # Whatever it is, a reason ends where something is joined to it.
+        "ANY": none_of("JOIN", "BECAUSE") + r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
         "FREE": free,
         "NOUN": none_of(*_ASKING, *_VERBS, "IT") + free,
         "ABOUT": none_of(*_ASKING, *_VERBS) + free,
