@@ -170,8 +170,9 @@ class _CodeWork:
     def finished(self, text: str) -> CodeAnswer:
         """The answer when no edit is left that could not be applied."""
         code = self._code if self._edited and self._code != self._step.code else None
-        for finding in self._findings if code is not None else ():
-            self._context.emit(Warned(f"{self._step.name}, {finding}"))
+        if code is not None and self._mode == "direct":  # else the whole workflow is checked
+            for finding in self._findings:
+                self._context.emit(Warned(f"{self._step.name}, {finding}"))
         if text:
             return CodeAnswer(text, code)
         if code is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -36,12 +36,12 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
     0 when there is no problem, 1 when there are some, 2 when a file could not be read.
     """
     out, err = Stream(sys.stdout), Stream(sys.stderr)
-    known = Catalogue.load().versions
+    catalogue = Catalogue.load()
     counts = {"error": 0, "warning": 0}
     unreadable = False
     for path in paths:
         try:
-            found = list(_problems(str(path), known))
+            found = list(_problems(str(path), catalogue))
         except InputError as error:
             unreadable = True
             place = error.details.get("line"), error.details.get("column")
@@ -62,14 +62,12 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
     return _SOMETHING_FOUND if any(counts.values()) else _NOTHING_FOUND
 
 
-def _problems(
-    path: str, known: Mapping[str, Collection[str]]
-) -> Iterator[tuple[str | None, Problem]]:
+def _problems(path: str, catalogue: Catalogue) -> Iterator[tuple[str | None, Problem]]:
     text = read_text(path)
     if not text.removeprefix("\ufeff").strip():
         yield None, Problem("warning", "empty", "The file is empty.", 1, 1)
     for key, workflow in every_workflow(text):
-        for problem in workflow.check(known):
+        for problem in workflow.check(catalogue.versions, catalogue.facts):
             yield key, problem
 
 

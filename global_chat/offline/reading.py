@@ -196,6 +196,16 @@ def _document(scene: Scene) -> dict[str, str]:
     return found
 
 
+def _said_there(scene: Scene) -> str:
+    """The words that the workflow itself holds: only they may say what a replacement is about."""
+    if scene.blind:
+        return r"\w+"
+    names = [text for s in scene.steps for text in (s.key, s.name, s.adaptor, s.code)]
+    found = {word for name in names for word in (*words(name), *re.findall(r"\w+", name or ""))}
+    small = ("the", "a", "of", "in", "for", "from", "with", "le", "la", "el", "o", "de", "do", "da")
+    return "|".join(map(re.escape, sorted(found | {*small}, key=len, reverse=True)))
+
+
 def _flat(grammar: str) -> str:
     """The grammar with every optional, repeated or grouped piece as a rule of its own.
 
@@ -244,7 +254,10 @@ def _parse(text: str, language: str, scene: Scene) -> Any:
     """
     parser: Any = _parser(language)
     matcher = parser.parser.parser.term_matcher.__self__
-    matcher.regexps |= {n: re.compile(p, re.IGNORECASE) for n, p in _document(scene).items()}
+    document = _document(scene)
+    about = _free(vocabulary(language))["ABOUT"]
+    document["ABOUT"] = rf"(?=(?<!\w)(?:{_said_there(scene)})(?!\w)){about}"
+    matcher.regexps |= {n: re.compile(p, re.IGNORECASE) for n, p in document.items()}
     return parser.parse(text)
 
 

@@ -199,8 +199,9 @@ def _emit_changes(turn: Turn, before: Workflow, after: Workflow) -> None:
     if before.text == after.text:
         return
     adaptors = turn.services.knowledge.adaptor_versions()
-    known = {(p.rule, p.message) for p in before.check(adaptors)}
-    for problem in after.check(adaptors):
+    facts = turn.services.knowledge.operations_of
+    known = {(p.rule, p.message) for p in before.check(adaptors, facts)}
+    for problem in after.check(adaptors, facts):
         warned = any(problem.message in warning for warning in turn.warnings)
         if not warned and (problem.rule, problem.message) not in known:
             turn.emit(Warned(str(problem)))

@@ -67,7 +67,7 @@ async def test_in_a_turn_every_subagent_runs_in_subagent_mode(route: str) -> Non
         if request.agent == "job_code_agent":
             assert static == job_system("subagent")
             assert [t.name for t in request.tools] == [
-                "edit_job", "inspect_job_code", "edit_workflow",
+                "edit_job", "search_documentation", "inspect_job_code", "edit_workflow",
             ]  # fmt: skip
             assert "<workflow_structure>" in request.system[1].text
             assert request.output_schema is None
@@ -125,7 +125,7 @@ async def test_addressed_directly_the_job_code_agent_knows_only_its_step() -> No
     (request,) = taken.requests
     assert request.system[0].text == job_system("direct")
     assert "workflow overview" in request.system[0].text
-    assert [t.name for t in request.tools] == ["edit_job"]
+    assert [t.name for t in request.tools] == ["edit_job", "search_documentation"]
     for word in ("workflow_structure", "inspect_job_code", "edit_workflow", "handover"):
         assert word not in repr(request)
 

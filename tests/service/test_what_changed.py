@@ -164,7 +164,7 @@ async def test_every_warning_of_the_turn_is_in_the_response_in_order() -> None:
         calls(inspect("fetch")),
         calls(code_call("fetch")),
         says("Done."),
-        job_code_agent=[calls(edit(None, "fn(state => {\n"), text="Done.")],
+        job_code_agent=[calls(edit(None, "fn(state => {\n"), text="Done.", repeat=2)],
         page="workflows/visits-to-registry/nowhere",
         attachments=[{"type": "screenshot", "content": "x"}],
         colour=1,
@@ -212,7 +212,7 @@ def test_the_last_line_names_the_one_change(command: CommandLine) -> None:
 
 def test_the_last_line_counts_several_changes(command: CommandLine) -> None:
     planner = [calls(code_call("fetch"), code_call("load")), says("Done.")]
-    writes = calls(edit(None, "post('/new');\n"), text="Done.", repeat=2)
+    writes = calls(edit(None, "fn(state => state);\n"), text="Done.", repeat=2)
     script = {"router": TO_PLANNER, "planner": planner, "job_code_agent": [writes]}
     assert " · 2 changes · " in last_line(command, script)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from workflow_documents import JOBS, STEPS
 from workflow_strategies import Drawn, documents
@@ -289,6 +289,7 @@ def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) ->
     whole = loaded(drawn.text)
     scope = whole["workflows"]["mine"] if drawn.page else whole
     leaf = data.draw(st.sampled_from(_leaves(scope)))
+    assume(leaf != ("schema_version",))  # says how the file is written, not what a run does
     before = yaml.safe_dump(whole, sort_keys=False)
     holder = scope
     for key in leaf[:-1]:

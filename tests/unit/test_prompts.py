@@ -62,11 +62,12 @@ def test_what_is_particular_to_a_call(snapshot: SnapshotAssertion) -> None:
             outline='workflow "Visits"',
             step="fetch (Fetch visits)",
             adaptor="@openfn/language-http@7.3.2",
+            documentation="# Paging (handbook/http-paging)",
             code="get('/visits');\n",
             evidence=EVIDENCE,
         ),
         "job code agent, direct": compose.job_context(
-            outline="", step="fetch", adaptor="", code="", evidence=""
+            outline="", step="fetch", adaptor="", documentation="", code="", evidence=""
         ),
         "job code agent, correction": compose.job_correction("The edit fits nowhere."),
         "planner, everything": compose.planner_context(
@@ -99,7 +100,9 @@ def test_direct_mode_knows_no_handover() -> None:
         compose.workflow_system("direct", ADAPTORS),
         str(JOB_TOOLS["direct"]),
         str(schema("direct")),
-        compose.job_context(outline="", step="fetch", adaptor="a", code="b", evidence=EVIDENCE),
+        compose.job_context(
+            outline="", step="fetch", adaptor="a", documentation="d", code="b", evidence=EVIDENCE
+        ),
     ]
     for text, words in itertools.product(told, HANDING_OVER):
         assert words not in text.lower()
@@ -174,7 +177,12 @@ def test_whatever_fills_a_hole_travels_unchanged(text: str) -> None:
 @given(hostile, hostile, hostile)
 def test_texts_of_a_call_travel_unchanged(first: str, second: str, third: str) -> None:
     job = compose.job_context(
-        outline="o" + first, step=second, adaptor="a" + third, code=first, evidence="e" + second
+        outline="o" + first,
+        step=second,
+        adaptor="a" + third,
+        documentation="d" + first,
+        code=first,
+        evidence="e" + second,
     )
     workflow = compose.workflow_context(
         "d" + first, evidence="e" + second, read_only=False, errors="x" + third

@@ -56,10 +56,11 @@ def test_each_agent_has_the_tools_by_which_the_contract_knows_it() -> None:
     }
     assert [t.name for t in tools.JOB_TOOLS["subagent"]] == [
         "edit_job",
+        "search_documentation",
         "inspect_job_code",
         "edit_workflow",
     ]
-    assert [t.name for t in tools.JOB_TOOLS["direct"]] == ["edit_job"]
+    assert [t.name for t in tools.JOB_TOOLS["direct"]] == ["edit_job", "search_documentation"]
 
 
 def objects(node: Any) -> list[dict[str, Any]]:
