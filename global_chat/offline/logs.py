@@ -120,6 +120,8 @@ def _told(run: Run, runs: list[Run], scene: Scene) -> str:
         f"{where} failed: {_bare(cause)}" if cause else f"{where} failed; the log does not say why."
     )
     proof = list(_proof(run, runs, cause))
+    if not proof:
+        return said
     quoted = "\n".join(["```", *proof, "```"])
     return f"{said}\n\nThe lines of the log that show it:\n\n{quoted}"
 
