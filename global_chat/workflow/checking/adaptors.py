@@ -43,6 +43,11 @@ def adaptor_problem(
     return "adaptor-version", message, f"The newest known is {_newest(known, name)}."
 
 
+def package_of(specifier: str) -> str:
+    """`@openfn/language-http` of `@openfn/language-http@7.3.2`."""
+    return specifier.strip()[:1] + specifier.strip()[1:].split("@")[0]
+
+
 def full_specifier(given: str, known: Mapping[str, Collection[str]] | None) -> str:
     """`given` as the app writes it: `http@7.3.2` and `http` become `@openfn/language-http@7.3.2`.
 

@@ -7,7 +7,8 @@ people draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
@@ -42,18 +43,33 @@ def check(
     `adaptors` holds the known versions by package name; without it adaptors are only checked for
     how they are written. `facts` knows the operations that a step's code may use.
     """
-    layout = workflow.layout
-    if layout is None:
+    if workflow.layout is None:
         return ()
-    places = Places(workflow.source, layout)
-    found = [
-        *part_problems(places),
-        *edge_problems(places),
-        *reference_problems(places),
-        *flow_problems(places),
-        *_adaptors(places, adaptors),
-        *_code(places, facts),
-    ]
+    # Steps share adaptors, and what knows an adaptor may ask a database for it.
+    once = cache(facts) if facts else None
+    code = _code(Places(workflow.source, workflow.layout), once)
+    return _in_order([*check_structure(workflow, adaptors), *code])
+
+
+def check_structure(
+    workflow: Workflow, adaptors: Mapping[str, Collection[str]] | None = None
+) -> tuple[Problem, ...]:
+    """The same without the code of steps, which takes the most time and which no patch changes."""
+    if workflow.layout is None:
+        return ()
+    places = Places(workflow.source, workflow.layout)
+    return _in_order(
+        [
+            *part_problems(places),
+            *edge_problems(places),
+            *reference_problems(places),
+            *flow_problems(places),
+            *_adaptors(places, adaptors),
+        ]
+    )
+
+
+def _in_order(found: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(found, key=lambda p: (p.line or 0, p.column or 0, p.rule)))
 
 

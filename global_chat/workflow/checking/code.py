@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
+from global_chat.workflow.checking.adaptors import package_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -262,11 +263,6 @@ def _drops_its_value(function: Node) -> bool:
     called = call.child_by_field_name("function") if call else None
     last = called.child_by_field_name("property") if called else None
     return bool(called and (_names(called, "fn") or (last and _text(last) == "forEach")))
-
-
-def package_of(specifier: str) -> str:
-    """`@openfn/language-http` of `@openfn/language-http@7.3.2`."""
-    return specifier.strip()[:1] + specifier.strip()[1:].split("@")[0]
 
 
 def _text(node: Node) -> str:

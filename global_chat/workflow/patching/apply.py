@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
 from global_chat.workflow.changes import changes
-from global_chat.workflow.checking.check import check
+from global_chat.workflow.checking.check import check_structure
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.patch import Patch, PatchRejected
 from global_chat.workflow.patching import jobs_writing, steps_writing
@@ -141,7 +141,7 @@ def _new_problems(before: Workflow, after: Workflow) -> list[str]:
     A message names steps, which may have been renamed: where a rule was broken as often before,
     nothing new is wrong.
     """
-    old, new = check(before), check(after)
+    old, new = check_structure(before), check_structure(after)
     known = {problem.message for problem in old}
     often, now = (Counter(problem.rule for problem in problems) for problems in (old, new))
     fresh = [p for p in new if p.message not in known and now[p.rule] > often[p.rule]]
