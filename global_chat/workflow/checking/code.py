@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
-from global_chat.workflow.checking.adaptors import package_of
+from global_chat.contract.specifier import parse_specifier
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -109,6 +109,11 @@ def condition_problem(expression: str) -> str | None:
     return None
 
 
+def _package_of(adaptor: str | None) -> str | None:
+    found = parse_specifier(adaptor)
+    return found.package if found else adaptor
+
+
 #: Rule, message, and the node to point at.
 _Found = tuple[str, str, "Node"]
 
@@ -119,7 +124,7 @@ class _Reading:
     def __init__(self, root: Node, facts: AdaptorFacts | None, adaptor: str | None) -> None:
         self._root = root
         self._facts = facts
-        self._package = package_of(adaptor) if adaptor else None
+        self._package = _package_of(adaptor)
         self._operations = {*facts.operations, *facts.common_operations} if facts else set[str]()
         self._declared = {name for node in _in_order(root) for name in _declared(node)}
 
@@ -194,7 +199,7 @@ class _Reading:
             yield "not-an-operation", message, call
         elif name != "require":
             message = (
-                f"`{name}` is not an operation of {package_of(facts.specifier)}: use one that it "
+                f"`{name}` is not an operation of {_package_of(facts.specifier)}: use one that it "
                 "has, or declare the function in this code."
             )
             yield "unknown-operation", message, call
