@@ -174,8 +174,8 @@ def _exported_names(text: str) -> dict[str, str]:
         for specifier in _descendants(node, "export_specifier"):
             name = _text(specifier.child_by_field_name("name"))
             found[name] = _text(specifier.child_by_field_name("alias")) or name
-        if node.type == "expression_statement" and (name := _EXPORTS.match(_text(node))):
-            found[name[2]] = name[1]
+        if node.type == "expression_statement" and (pair := _EXPORTS.match(_text(node))):
+            found[pair[2]] = pair[1]
     return found
 
 
