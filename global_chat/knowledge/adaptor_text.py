@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import date
 from textwrap import shorten
 
+from global_chat.contract.specifier import PREFIX
+
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
 from .search import meanings
-from .specifier import PREFIX
 
 #: Characters of a text from the catalogue, and of one from a package's own documentation.
 MOST_FROM_CATALOGUE = 6_000
