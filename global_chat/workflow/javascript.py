@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 Place = tuple[int, int]
 
@@ -26,17 +26,26 @@ _NAMES = (
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
-    # The grammar is a shared library of half a megabyte: only code needs it.
+def language() -> Language:
+    """The JavaScript grammar."""
+    # It is a shared library of half a megabyte: only code needs it.
     import tree_sitter_javascript  # noqa: PLC0415
-    from tree_sitter import Language, Parser  # noqa: PLC0415
+    from tree_sitter import Language  # noqa: PLC0415
 
-    return Parser(Language(tree_sitter_javascript.language()))
+    return Language(tree_sitter_javascript.language())
+
+
+@lru_cache(maxsize=1)
+def parser() -> Parser:
+    """A parser of JavaScript."""
+    from tree_sitter import Parser  # noqa: PLC0415
+
+    return Parser(language())
 
 
 def parses(text: str) -> bool:
     """Whether a text is JavaScript as far as its grammar goes."""
-    return not _parser().parse(text.encode("utf-8", "replace")).root_node.has_error
+    return not parser().parse(text.encode("utf-8", "replace")).root_node.has_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class Code:
     def __init__(self, text: str) -> None:
         self.text = text
         self._bytes = text.encode("utf-8", "replace")
-        self._root = _parser().parse(self._bytes).root_node
+        self._root = parser().parse(self._bytes).root_node
         self.broken = self._root.has_error
 
     @cached_property
