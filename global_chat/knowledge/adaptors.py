@@ -310,7 +310,9 @@ class AdaptorLookup:
         wanted: Specifier | None = None,
         failure: str | None = None,
     ) -> AdaptorText:
-        docs = stored.docs.completed(self._catalogue.docs(stored.docs.package))
+        known = self._catalogue.docs(stored.docs.package)
+        exact = known is not None and wanted is not None and known.version == wanted.version
+        docs = stored.docs.completed(known, exact=exact)
         remark = _remark(wanted, docs.version) if wanted else ""
         text = render_package(docs, self._collections, request, remark)
         used = f"{docs.specifier} is described by its own documentation, fetched on "

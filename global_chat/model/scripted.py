@@ -216,7 +216,7 @@ def script_from(data: Any, source: str = "the script") -> Script:
         return Script.model_validate(data)
     except ValidationError as error:
         faults = [
-            f"{dotted(e['loc'], 'it')} {in_words(e['type'], e['msg'])}"
+            f"{dotted(e['loc'], 'it')} {in_words(e, Script)}"
             for e in error.errors(include_url=False, include_input=False, include_context=False)
         ]
         listed = "; ".join(dict.fromkeys(faults[:5]))

@@ -194,7 +194,7 @@ class PlacedFile:
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            faults = [self.fault(problem, *place) for place, problem in _problems(error)]
+            faults = [self.fault(problem, *place) for place, problem in _problems(error, model)]
             raise BrokenCases(faults) from None
 
     def fault(self, problem: str, *location: int | str) -> str:
@@ -210,10 +210,10 @@ class PlacedFile:
         return f"{self.path}:{line}:{column}: {problem}"
 
 
-def _problems(error: ValidationError) -> Iterator[tuple[Location, str]]:
+def _problems(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[Location, str]]:
     for one in error.errors(include_url=False, include_input=False):
         name = dotted(one["loc"], "the value")
-        yield one["loc"], f"{name} {in_words(one['type'], one['msg'])}"
+        yield one["loc"], f"{name} {in_words(one, model)}"
 
 
 def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
@@ -328,7 +328,9 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             if case and cases.setdefault(case.id, case) is not case:
                 raise ValueError(f"the id {case.id!r} is used twice")
         except ValidationError as error:
-            faults += [f"{file}:{number}: {problem}" for _, problem in _problems(error)]
+            faults += [
+                f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
+            ]
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
     if faults or not cases:

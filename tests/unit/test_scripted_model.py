@@ -239,13 +239,13 @@ async def test_turns_that_nobody_used_are_complained_about() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("planner:\n  - txet: hi\n", "planner[0].txet is not known"),
-        ("planer: []\n", "planer is not known"),
+        ("planner:\n  - txet: hi\n", "planner[0].txet is not a known key (did you mean `"),
+        ("planer: []\n", "planer is not a known key (did you mean `"),
         ("planner:\n  - {}\n", "planner[0] needs one of"),
         ("planner:\n  - {text: a, reply: 1}\n", "planner[0] has both"),
         ("planner:\n  - {content: [], text: a}\n", "planner[0] 'content' takes the place"),
         ("planner:\n  - {text: a, break_after: 1}\n", "planner[0] 'break_after' needs"),
-        ("planner:\n  - {text: a, when: {in: lost}}\n", "planner[0].when.in should be"),
+        ("planner:\n  - {text: a, when: {in: lost}}\n", "planner[0].when.in must be"),
         ("planner:\n  - {text: a, when: {contains: ['']}}\n", "planner[0].when.contains[0]"),
         ("planner:\n  - {text: a, repeat: 0}\n", "planner[0].repeat"),
         ("planner:\n  - {error: {message: x}}\n", "planner[0].error needs a status or a type"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.contract.specifier import parse_specifier
-from global_chat.workflow.javascript import language, parser
+from global_chat.workflow.javascript import language, syntax_tree
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
@@ -43,6 +43,8 @@ _USUAL = frozenset(
 #: What the browser and Node have that people call in code, so that it is no operation.
 _GLOBALS = frozenset({"console", "Object", "Array", "Promise", "JSON", "Math", "process"})
 
+_UNCHECKED = "This code takes too long to parse, so it was not checked."
+
 
 @dataclass(frozen=True, slots=True)
 class CodeProblem:
@@ -67,7 +69,9 @@ def code_problems(
     parse is not searched any further.
     """
     source = code.encode("utf-8", "replace")
-    root = parser().parse(source).root_node
+    root = syntax_tree(source)
+    if root is None:
+        return (CodeProblem("code-unchecked", _UNCHECKED, 0, 0),)
     if root.has_error:
         node, message = _first_error(root)
         return (_problem("code-syntax", message, node, source),)
@@ -101,7 +105,9 @@ def condition_problem(expression: str) -> str | None:
     A condition is one JavaScript expression over `state`. There is no `$` in it: that is a step's.
     """
     source = f"condition = {expression.strip()}".encode("utf-8", "replace")
-    root = parser().parse(source).root_node
+    root = syntax_tree(source)
+    if root is None:
+        return _UNCHECKED
     inside = [node.type for node in root.named_children if node.type != "comment"]
     if root.has_error or inside != ["expression_statement"]:
         return "The condition is not one JavaScript expression."
