@@ -15,7 +15,7 @@ from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow import changes as changing
 from global_chat.workflow import drafting, finding
 from global_chat.workflow.checking import check as checking
-from global_chat.workflow.outline_lines import outline_lines
+from global_chat.workflow.outline import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
 from global_chat.workflow.patch import Patch
 from global_chat.workflow.patching import apply as patching

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from global_chat.workflow.checking.known_keys import Kind, known_keys
-from global_chat.workflow.checking.problem_places import did_you_mean
+from global_chat.workflow.checking.part_rules import did_you_mean
 from global_chat.workflow.drafting import edge_fields, fields_of, placeholder_owner
 from global_chat.workflow.parts import Edge, Step
 from global_chat.workflow.patch import Fields, Patch

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from global_chat.workflow.checking.code import condition_problem
-from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
+from global_chat.workflow.checking.flow import CONDITION_TYPES, allowed_conditions
 from global_chat.workflow.finding import find_step
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
