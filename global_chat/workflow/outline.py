@@ -20,8 +20,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from global_chat.workflow.forms.settings import CURSOR, KAFKA
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA
 from global_chat.yaml.nodes import Value
 
 _PLAIN_KEY = re.compile(r"[\w.@-]+\Z")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.reading.project import places
+from global_chat.workflow.forms.project import places
 from global_chat.yaml.compose import compose
 from global_chat.yaml.nodes import Mapping, resolve
 from global_chat.yaml.source import Source

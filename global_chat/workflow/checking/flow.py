@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from global_chat.workflow.checking.code import condition_problem
 from global_chat.workflow.checking.part_rules import Places, did_you_mean
+from global_chat.workflow.forms.layout import Placed
+from global_chat.workflow.forms.settings import CURSOR
 from global_chat.workflow.parts import Edge, Problem
-from global_chat.workflow.reading.forms import Placed
-from global_chat.workflow.reading.trigger_settings import CURSOR
 
-CONDITION_TYPES = ("always", "on_job_success", "on_job_failure", "js_expression")
 #: The app's limits, in characters.
 MAX_EXPRESSION = 255
 MAX_LABEL = 255
-
-
-def allowed_conditions(form: Literal["jobs", "steps"]) -> tuple[str, ...]:
-    """The condition types; the portability form also knows a path that is never taken."""
-    return CONDITION_TYPES if form == "jobs" else (*CONDITION_TYPES, "never")
 
 
 def edge_problems(places: Places) -> Iterator[Problem]:
@@ -77,10 +70,10 @@ def _ends(
 def _condition(places: Places, placed: Placed[Edge]) -> Iterator[Problem]:
     edge = placed.part
     kind, expression = edge.condition_type, (edge.condition_expression or "").strip()
-    allowed = allowed_conditions(places.layout.form)
+    allowed = places.layout.form.conditions
     if kind is None:
         message = f"The path `{edge.key}` has no `condition_type`."
-        hint = f"It is one of {', '.join(CONDITION_TYPES)}."
+        hint = f"It is one of {', '.join(allowed)}."
         yield places.problem("warning", "condition-type", message, placed, suggestion=hint)
     elif kind not in allowed:
         message = f"The path `{edge.key}` has the unknown condition type `{kind[:40]}`."

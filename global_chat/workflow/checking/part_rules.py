@@ -14,10 +14,9 @@ from unicodedata import combining, normalize
 from cronsim import CronSim, CronSimError
 
 from global_chat.contract import texts
-from global_chat.workflow.checking.known_keys import Kind, known_keys
+from global_chat.workflow.forms.layout import Kind, Layout, Placed
+from global_chat.workflow.forms.settings import KAFKA, placed_settings
 from global_chat.workflow.parts import Problem, Severity, Trigger
-from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.trigger_settings import KAFKA, placed_settings
 from global_chat.yaml.nodes import Mapping, Node, bool_of, find, resolve, text_of_key, value_of
 from global_chat.yaml.source import Source
 
@@ -197,7 +196,7 @@ def cron_problem(expression: str) -> str | None:
 
 
 def _unknown(places: Places, kind: Kind, mapping: Mapping) -> Iterator[Problem]:
-    known = known_keys(places.layout.form, kind)
+    known = places.layout.form.known[kind]
     for entry in mapping.entries:
         key = text_of_key(entry)
         if key not in known and not key.startswith("x-") and key != "<<":

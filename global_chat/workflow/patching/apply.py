@@ -10,27 +10,25 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
 from global_chat.workflow.changes import changes
 from global_chat.workflow.checking.check import check_structure
+from global_chat.workflow.forms.jobs import JOBS, new_document
+from global_chat.workflow.forms.layout import Layout, Plan
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.patch import Patch, PatchRejected
-from global_chat.workflow.patching import jobs_writing, steps_writing
-from global_chat.workflow.patching.node_edits import CannotEdit, NodeEdits
 from global_chat.workflow.patching.plan import make_plan
-from global_chat.workflow.patching.planned import Plan, Planned
 from global_chat.workflow.patching.verify import differences
-from global_chat.workflow.reading.forms import Layout
 from global_chat.yaml import nodes
-from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.node_edits import CannotEdit, NodeEdits
 from global_chat.yaml.nodes import Alias, inside
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
 
-_NOTHING = Layout("jobs", nodes.Mapping(0, 0, False), None, None, (), (), ())
+_NOTHING = Layout(JOBS, nodes.Mapping(0, 0, False), None, None, (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +83,11 @@ def _does_something(layout: Layout, plan: Plan) -> bool:
 
 def _written(workflow: Workflow, plan: Plan) -> Workflow:
     if workflow.layout is None or workflow.root is None:
-        return workflow.with_text(_from_scratch(plan, workflow.text))
+        return workflow.with_text(new_document(plan, workflow.text))
     layout = workflow.layout
     edits = NodeEdits(workflow.source, workflow.root)
     try:
-        form = jobs_writing if layout.form == "jobs" else steps_writing
-        form.write(edits, layout, plan)
+        layout.form.write(edits, layout, plan)
         if plan.name is not None and (entry := layout.root.own.get("name")):
             edits.set_value(layout.root, entry, plan.name)
         elif plan.name is not None:
@@ -105,19 +102,6 @@ def _written(workflow: Workflow, plan: Plan) -> Workflow:
             "The change would have made the document unreadable, so nothing was changed. "
             f"{error.message}"
         ) from None
-
-
-def _from_scratch(plan: Plan, above: str) -> str:
-    """A workflow that is all new, in the form that the app exports. `above` holds comments that
-    were there before."""
-    whole: dict[str, yaml_text.Data] = {"name": plan.name or "New workflow"}
-    parts: dict[str, tuple[Planned[Any], ...]]
-    parts = {"jobs": plan.steps, "triggers": plan.triggers, "edges": plan.edges}
-    for section, planned in parts.items():
-        whole[section] = {p.new.key: jobs_writing.whole_part(p.new) for p in planned}
-    kept = [line for line in above.splitlines() if line.lstrip().startswith("#")]
-    lines = yaml_text.block({key: value for key, value in whole.items() if value})
-    return "\n".join((*kept, *lines)) + "\n"
 
 
 def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:

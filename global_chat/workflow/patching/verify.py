@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from global_chat.workflow.forms.layout import Layout, Placed, Plan, Planned
+from global_chat.workflow.forms.settings import SETTING_KEYS
 from global_chat.workflow.parts import Edge
-from global_chat.workflow.patching.planned import Plan, Planned
-from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.trigger_settings import SETTING_KEYS
 from global_chat.yaml.nodes import Mapping, Node, Scalar, Sequence, resolve
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _PLANNED_KEYS = frozenset(
 )
 _PLANNED_EXTRA = frozenset({"uuid", "cron", "cron_expression", "enabled", *SETTING_KEYS})
 _NOTHING = Mapping(0, 0, False)
-_PLANNED_SECTIONS = frozenset({"jobs", "triggers", "edges", "steps", "name", "start"})
 
 
 def differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
@@ -92,10 +90,10 @@ def _disturbed(
         for one in planned:
             was = places[id(one.old)].mapping if one.old else None
             now = there.get((kind, one.new.key))
-            moved = kind == "e" and old.form == "steps" and _source(one.old) != _source(one.new)
+            moved = kind == "e" and old.form.is_list and _source(one.old) != _source(one.new)
             if was and not moved and not (now and _same_part(was, now.mapping or _NOTHING)):
                 found.append(f"other keys of {one.new.key}")
-    if not _same(old.root, new.root, _PLANNED_SECTIONS):
+    if not _same(old.root, new.root, old.form.structure | {"name"}):
         found.append("other keys of the workflow")
     in_project = old.root is not before.root
     if in_project and not _same(before.root, after.root, frozenset(), (old.root, new.root)):

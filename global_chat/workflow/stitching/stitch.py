@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
+from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
-from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.stitching.body_edits import BodyEdits
 from global_chat.workflow.stitching.code_scalars import clean
 from global_chat.yaml.nodes import Scalar, value_of

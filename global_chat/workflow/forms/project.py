@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.finding import fold
-from global_chat.workflow.reading import jobs_form, steps_form
-from global_chat.workflow.reading.forms import Layout, is_nothing, key_text, unusable
+from global_chat.workflow.forms.jobs import JOBS
+from global_chat.workflow.forms.layout import Form, Layout, is_nothing, key_text, unusable
+from global_chat.workflow.forms.steps import STEPS
 from global_chat.yaml.nodes import (
     Entry,
     Mapping,
@@ -19,6 +20,8 @@ from global_chat.yaml.nodes import (
 )
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Source
+
+FORMS = (JOBS, STEPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,13 @@ class Place:
 
     def read(self, source: Source) -> Layout:
         """Its parts. Raises InvalidWorkflow where one has the wrong shape."""
-        read = steps_form.read if "steps" in self.root.own else jobs_form.read
-        return read(source, self.root, self.key, self.entry)
+        form = next(iter(_forms(self.root)), JOBS)
+        return form.read(source, self.root, self.key, self.entry)
+
+
+def _forms(mapping: Mapping) -> list[Form]:
+    """The forms that a mapping has sections of."""
+    return [form for form in FORMS if not mapping.own.keys().isdisjoint(form.sections)]
 
 
 def places(source: Source, root: Node) -> tuple[Place, ...]:
@@ -63,16 +71,13 @@ def places(source: Source, root: Node) -> tuple[Place, ...]:
 
 
 def _must_be_workflow(source: Source, mapping: Mapping, offset: int) -> None:
-    known = (*jobs_form.KEYS, *steps_form.KEYS)
-    if not any(key in mapping.own for key in (*known, "name")):
+    forms = _forms(mapping)
+    if not forms and "name" not in mapping.own:
         message = "This is not a workflow: it has neither `jobs:` nor `steps:` nor `name:`."
         raise refusal(source, offset, message)
-    if "steps" in mapping.own and any(key in mapping.own for key in jobs_form.KEYS):
-        raise refusal(
-            source,
-            mapping.own["steps"].start,
-            "A workflow has either `steps:` or `jobs:`, not both.",
-        )
+    if len(forms) > 1:
+        start = next(mapping.own[key].start for key in forms[-1].sections if key in mapping.own)
+        raise refusal(source, start, "A workflow has either `steps:` or `jobs:`, not both.")
 
 
 def _project(source: Source, entry: Entry) -> list[Place]:

@@ -1,4 +1,4 @@
-"""What a trigger holds besides its type, schedule and switch, wherever its form keeps it.
+"""What a trigger holds besides its type, schedule and switch: read, and written where it stands.
 
 The export has every setting on the trigger. The portability form has them under `openfn:`, where
 the Kafka ones are `kafka:`, or on the trigger, where the Kafka ones stand one by one. A setting has
@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import re
 from collections import abc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from global_chat.workflow.forms.layout import Placed
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.reading.forms import Placed
-from global_chat.yaml.nodes import Entry, Mapping, Scalar, Value, data_of, entries_of, resolve
+from global_chat.yaml.nodes import (
+    Entry,
+    Mapping,
+    Scalar,
+    Value,
+    data_of,
+    entries_of,
+    resolve,
+    text_of_key,
+    value_of,
+)
+from global_chat.yaml.writing import Data
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
@@ -148,3 +159,78 @@ def _with_cursor(placed: Placed[Trigger], keys: dict[str, str]) -> Placed[Trigge
     if key is None:
         return placed
     return replace(placed, part=replace(placed.part, settings={**settings, CURSOR: key}))
+
+
+#: The order in which the app writes them.
+SETTINGS = (CURSOR, "webhook_reply", "webhook_response_config", KAFKA)
+
+
+def changed_settings(
+    trigger: Mapping | None,
+    old: Trigger,
+    new: Trigger,
+    ids: abc.Mapping[str, str | None],
+    spelled: Callable[[abc.Mapping[str, Data]], dict[str, Data]] = dict,
+    *,
+    in_openfn: bool = False,
+) -> dict[str, Data]:
+    """What turns the settings of `old` into those of `new`, each where and as it is written: values
+    by key, those under `openfn` in a mapping of their own; None takes one away.
+
+    One that is not there yet is written as `spelled` has it, under `openfn` with `in_openfn`. `ids`
+    are the steps' ids by key, for a document that names the step of a cursor by its id.
+    """
+    values: dict[str, Data] = {}
+    places = list(placed_settings(trigger)) if trigger else []
+    for name, value in _difference(old.settings, new.settings).items():
+        here = [place for place in places if place.name == name]
+        if not here:
+            within(values, ("openfn",) if in_openfn else ()).update(spelled({name: value}))
+        for place in here:
+            path = _path(trigger, place.holder) if trigger else ()
+            if place.field is None:
+                now, was = value, data_of(place.entry.value)
+                if name == CURSOR and value and was not in (None, old.settings.get(CURSOR)):
+                    now = ids.get(str(value))
+                within(values, path)[text_of_key(place.entry)] = now
+            elif path and path[-1] != "openfn":
+                within(values, path[:-1])[path[-1]] = value
+            else:
+                fields = value if isinstance(value, dict) else {place.field: None}
+                within(values, path).update(fields)
+    return values
+
+
+def _difference(old: abc.Mapping[str, Value], new: abc.Mapping[str, Value]) -> dict[str, Value]:
+    """What changes `old` to `new`, key by key; None takes one away."""
+    found: dict[str, Value] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := _difference(before, value):
+                found[key] = inner
+        elif value != before or type(value) is not type(before):
+            found[key] = value
+    return found
+
+
+def within(values: dict[str, Data], path: tuple[str, ...]) -> dict[str, Data]:
+    """The mapping at `path` in `values`, made where it is not there yet."""
+    for key in path:
+        inner = values.setdefault(key, {})
+        values = inner if isinstance(inner, dict) else {}
+    return values
+
+
+def _path(trigger: Mapping, holder: Mapping) -> tuple[str, ...]:
+    """The keys that lead from the trigger to the mapping that holds a setting."""
+    owners: list[tuple[tuple[str, ...], object]] = [((), trigger)]
+    owners.append((("openfn",), value_of(trigger, "openfn")))
+    for path, owner in owners:
+        if owner is holder:
+            return path
+    for path, owner in owners:
+        for key, entry in entries_of(owner).items() if isinstance(owner, Mapping) else ():
+            if resolve(entry.value) is holder:
+                return (*path, key)
+    return ()
