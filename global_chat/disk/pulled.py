@@ -144,7 +144,7 @@ def open_files(path: Path, *, strict: bool = True) -> WorkflowFiles:
 
 def _open(text: str) -> Workflow:
     """The document, whichever of its workflows a page would mean."""
-    return Workflow(Source(text), None, 0)
+    return Workflow.read(text, position=0)
 
 
 def _entry(layout: Layout, placed: Placed[Step]) -> Entry | None:

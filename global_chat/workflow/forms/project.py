@@ -9,6 +9,7 @@ from global_chat.workflow.finding import fold
 from global_chat.workflow.forms.jobs import JOBS
 from global_chat.workflow.forms.layout import Form, Layout, is_nothing, key_text, unusable
 from global_chat.workflow.forms.steps import STEPS
+from global_chat.yaml.data import Path
 from global_chat.yaml.nodes import (
     Entry,
     Mapping,
@@ -26,10 +27,11 @@ FORMS = (JOBS, STEPS)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A workflow's mapping in the text. In a project it has a key: the mapping key, or the list
-    item's `id` or name."""
+    """A workflow's mapping in the text, and what leads to it there. In a project it has a key: the
+    mapping key, or the list item's `id` or name."""
 
     root: Mapping
+    path: Path = ()
     key: str | None = None
     entry: Entry | None = None
 
@@ -83,22 +85,30 @@ def _must_be_workflow(source: Source, mapping: Mapping, offset: int) -> None:
 def _project(source: Source, entry: Entry) -> list[Place]:
     value = resolve(entry.value)
     if isinstance(value, Mapping):
-        return [_place(source, e.value, key_text(source, e), e) for e in value.entries]
+        keys = [(key_text(source, entry), entry) for entry in value.entries]
+        return [_place(source, entry.value, key, key, entry) for key, entry in keys]
     if isinstance(value, Sequence):
-        return [_place(source, item, None, None) for item in value.items]
+        return [_place(source, item, at) for at, item in enumerate(value.items)]
     if is_nothing(value):
         return []
     raise refusal(source, entry.value.start, "`workflows` must hold a mapping or a list.")
 
 
-def _place(source: Source, node: Node, key: str | None, entry: Entry | None) -> Place:
+def _place(
+    source: Source,
+    node: Node,
+    at: str | int,
+    key: str | None = None,
+    entry: Entry | None = None,
+) -> Place:
     root = resolve(node)
     if isinstance(root, Scalar) and root.is_null:
         raise refusal(source, node.start, f"The workflow `{key}` is empty.", "Give it `jobs:`.")
     if not isinstance(root, Mapping):
         raise refusal(source, node.start, "A workflow must be a mapping with `jobs:` or `steps:`.")
     _must_be_workflow(source, root, node.start)
-    return Place(root, key or text_of(root, "id") or text_of(root, "name"), entry)
+    name = key or text_of(root, "id") or text_of(root, "name")
+    return Place(root, ("workflows", at), name, entry)
 
 
 def select(found: tuple[Place, ...], wanted: str | None) -> Place:

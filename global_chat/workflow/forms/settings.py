@@ -56,13 +56,13 @@ _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|ap
 
 @dataclass(frozen=True, slots=True)
 class PlacedSetting:
-    """A setting and where it stands: `entry` among the keys of `holder`, which is the trigger, its
-    `openfn`, or one of these's Kafka settings. `field` is the key of a Kafka setting, which is then
-    that one of `name`, else None."""
+    """A setting and where it stands: its `entry`, and the keys that lead from the trigger to the
+    mapping with it, `openfn` and that of the Kafka settings. `field` is the key of a Kafka setting,
+    which is then that one of `name`, else None."""
 
     name: str
     field: str | None
-    holder: Mapping
+    path: tuple[str, ...]
     entry: Entry
 
 
@@ -70,28 +70,21 @@ def placed_settings(trigger: Mapping) -> Iterator[PlacedSetting]:
     """Every setting with its place, secrets and nulls included, under the name of the export.
 
     One that stands both under `openfn:` and on the trigger comes twice, that of `openfn:` last: it
-    is the one that counts. Raises InvalidWorkflow when merge keys nest too deep.
+    is the one that counts.
     """
-    holders = [trigger]
-    extra = entries_of(trigger).get("openfn")
-    if extra and isinstance(inner := resolve(extra.value), Mapping):
-        holders.append(inner)
-    for holder in holders:
-        for key, entry in entries_of(holder).items():
+    for at, holder in (((), trigger), (("openfn",), value_of(trigger, "openfn"))):
+        for key, entry in entries_of(holder).items() if isinstance(holder, Mapping) else ():
             value = resolve(entry.value)
             path = SETTING_PATHS.get(key, ())
             if path == (KAFKA,) and isinstance(value, Mapping):
                 for field, each in entries_of(value).items():
-                    yield PlacedSetting(KAFKA, field, value, each)
+                    yield PlacedSetting(KAFKA, field, (*at, key), each)
             elif path and path != (KAFKA,):
-                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, holder, entry)
+                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, at, entry)
 
 
 def trigger_settings(trigger: Mapping) -> dict[str, Value]:
-    """The settings of `Trigger.settings`: null ones are absent, secret ones are left out.
-
-    Raises InvalidWorkflow when aliases make too much of one.
-    """
+    """The settings of `Trigger.settings`: null ones are absent, secret ones are left out."""
     settings: dict[str, Value] = {}
     kafka: dict[str, Value] = {}
     for placed in placed_settings(trigger):
@@ -187,7 +180,7 @@ def changed_settings(
         if not here:
             within(values, ("openfn",) if in_openfn else ()).update(spelled({name: value}))
         for place in here:
-            path = _path(trigger, place.holder) if trigger else ()
+            path = place.path
             if place.field is None:
                 now, was = value, data_of(place.entry.value)
                 if name == CURSOR and value and was not in (None, old.settings.get(CURSOR)):
@@ -220,17 +213,3 @@ def within(values: dict[str, Data], path: tuple[str, ...]) -> dict[str, Data]:
         inner = values.setdefault(key, {})
         values = inner if isinstance(inner, dict) else {}
     return values
-
-
-def _path(trigger: Mapping, holder: Mapping) -> tuple[str, ...]:
-    """The keys that lead from the trigger to the mapping that holds a setting."""
-    owners: list[tuple[tuple[str, ...], object]] = [((), trigger)]
-    owners.append((("openfn",), value_of(trigger, "openfn")))
-    for path, owner in owners:
-        if owner is holder:
-            return path
-    for path, owner in owners:
-        for key, entry in entries_of(owner).items() if isinstance(owner, Mapping) else ():
-            if resolve(entry.value) is holder:
-                return (*path, key)
-    return ()

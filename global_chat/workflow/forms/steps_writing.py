@@ -87,8 +87,8 @@ def _settings_in_openfn(layout: Layout, triggers: list[Mapping], steps: list[Map
     """By what stands there; else by the marks of the app's newer form, which has no `openfn`."""
     for mapping in triggers:
         extra = value_of(mapping, "openfn")
-        holders = [place.holder for place in placed_settings(mapping)]
-        if "cron_expression" in mapping.own or mapping in holders:
+        own = any(not setting.path for setting in placed_settings(mapping))
+        if "cron_expression" in mapping.own or own:
             return False
         if isinstance(extra, Mapping) and any(key != "uuid" for key in entries_of(extra)):
             return True
