@@ -143,7 +143,7 @@ def sync(
 
     from global_chat.knowledge.registry import registry_address  # noqa: PLC0415
 
-    registry = registry_address(os.environ) or _npm_registry()
+    registry = registry_address(os.environ) or npm_registry()
     with _library(registry, keeps=True) as library:
         names = [a.package for a in library.catalogue] if every else list(adaptors or ())
         results = asyncio.run(library.sync(names, _tell))
@@ -187,7 +187,7 @@ def _library(registry: str | None = None, *, keeps: bool = False) -> Iterator[Li
         library.close()
 
 
-def _npm_registry() -> str | None:
+def npm_registry() -> str | None:
     """The registry that an installed npm is set up for; None without npm."""
     import subprocess  # noqa: PLC0415  as in _library
 

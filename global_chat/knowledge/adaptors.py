@@ -16,7 +16,7 @@ from global_chat.contract.errors import BadRequest, TimedOut, TurnError
 
 from .adaptor_docs import AdaptorDocs, Operation
 from .adaptor_text import AdaptorText, render_catalogue, render_package, written
-from .catalogue import COLLECTIONS, Catalogue
+from .catalogue import Catalogue
 from .pages import Document, Page, Section, digest_of
 from .registry import HOW_TO_SET, Listing, Registry, without_login
 from .specifier import Specifier, nearest_version, newest, parse_specifier
@@ -299,7 +299,7 @@ class AdaptorLookup:
             add = f"If it exists, `global-chat docs sync {wanted.name}` adds it."
             return AdaptorText(text, note=_note(text, add, failure))
         remark = "" if exact else _remark(wanted, docs.version)
-        text = render_catalogue(docs, self._catalogue.date, self._collections, request, remark)
+        text = render_catalogue(docs, self._catalogue, request, remark)
         used = f"{docs.specifier} is described by the list of {written(self._catalogue.date)}."
         return AdaptorText(text, docs.specifier, _note(used, remark, failure))
 
@@ -314,17 +314,11 @@ class AdaptorLookup:
         exact = known is not None and wanted is not None and known.version == wanted.version
         docs = stored.docs.completed(known, exact=exact)
         remark = _remark(wanted, docs.version) if wanted else ""
-        text = render_package(docs, self._collections, request, remark)
+        text = render_package(docs, self._catalogue, request, remark)
         used = f"{docs.specifier} is described by its own documentation, fetched on "
         return AdaptorText(
             text, docs.specifier, _note(f"{used}{written(stored.day)}.", remark, failure)
         )
-
-    @property
-    def _collections(self) -> AdaptorDocs:
-        docs = self._catalogue.docs(COLLECTIONS)
-        assert docs is not None, "the catalogue that ships has it"
-        return docs
 
 
 def _note(*sentences: str | None) -> str:

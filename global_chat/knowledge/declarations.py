@@ -133,24 +133,24 @@ def kind_of(returns: str) -> Kind:
 
 
 @cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_typescript.language_typescript()))
+def _language() -> Language:
+    return Language(tree_sitter_typescript.language_typescript())
 
 
 def _children(text: str) -> Iterator[Node]:
     """The statements of a file; none of one that takes too long to read."""
     content = text.encode("utf-8", "replace")
     end = time.monotonic() + _SECONDS
+    parser = Parser(_language())  # of this call alone: packages are read in several threads
     try:
-        _parser().parse(
+        parser.parse(
             lambda offset, _: content[offset : offset + _CHUNK],
             progress_callback=lambda *_: time.monotonic() > end,
         )
     except ValueError:
-        _parser().reset()
         return
     # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
-    tree = _parser().parse(content)
+    tree = Parser(_language()).parse(content)
     yield from tree.root_node.children
 
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_no_bytes_make_the_reader_crash(content: bytes, at: int, compress: bool)
         adaptor_package.read_members(gzip.compress(content) if compress else spoilt)
 
 
-COLLECTIONS = Catalogue.load().docs("collections") or AdaptorDocs(package="x", version="1.0.0")
+CATALOGUE = Catalogue.load()
 
 KEYS = ["name", "params", "docs", "tags", "title", "type", "description", "caption"]
 KEYS += ["elements", "expression", "applications", "operations", "common"]
@@ -104,7 +105,7 @@ def test_an_ast_of_any_shape_is_read_as_far_as_it_makes_sense(
             "ast.json": json.dumps(ast).encode(),
         }
         docs = read_package(files, ALPACA, "1.2.3")
-        assert docs.specifier in render_package(docs, COLLECTIONS, "anything at all")
+        assert docs.specifier in render_package(docs, CATALOGUE, "anything at all")
 
 
 @settings(max_examples=80, deadline=None)
@@ -143,7 +144,7 @@ def test_a_package_from_before_declarations_is_read_from_its_code() -> None:
     files = {"package.json": json.dumps({"name": ALPACA, "version": "1.0.0"}).encode()}
     docs = read_package({**files, "lib/Adaptor.js": OLD}, ALPACA, "1.0.0")
     assert [op.signature for op in docs.operations] == ["get(path, params?)"]
-    text = render_package(docs, COLLECTIONS, "")
+    text = render_package(docs, CATALOGUE, "")
     assert "Which functions of common it includes is not known." in text
 
 
@@ -180,7 +181,7 @@ def test_what_a_package_leaves_open_comes_from_the_catalogue() -> None:
         ("1.0.0", "shear(options) → not known", False),
     ):
         docs = AdaptorDocs(package=ALPACA, version=version, operations=(plain,))
-        text = render_package(docs.completed(known, exact=exact), COLLECTIONS, "")
+        text = render_package(docs.completed(known, exact=exact), CATALOGUE, "")
         assert line in text and "options: how" in text
         assert ("{ depth: any }" in text) == (version == "2.1.0")
         assert ("legs()" in text) == exact
@@ -239,6 +240,12 @@ def test_functions_are_known_by_the_name_that_code_calls_them_by() -> None:
     assert found["tracker.export"].signature == "tracker.export(...names)"
 
 
+def test_packages_may_be_read_in_several_threads() -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(read_functions, [RENAMED + OLD.decode() * 40] * 40))
+    assert len({len(operations) for operations in found}) == 1
+
+
 def test_types_are_read_from_comments_and_from_declarations() -> None:
     types = {type_.name: type_.properties for type_ in read_types(RENAMED)}
     assert list(types) == ["Herd", "Wool", "Feed"]
@@ -254,7 +261,7 @@ def test_a_type_inside_an_option_type_is_described_too() -> None:
         operations=read_functions(RENAMED),
         types=read_types(RENAMED),
     )
-    text = render_package(docs, COLLECTIONS, "")
+    text = render_package(docs, CATALOGUE, "")
     assert "wool (Wool): the wool" in text and "grams (number): how much" in text
     assert (
         "import(strategy, herd) → state.data: array, state.references (+ the former data)" in text
@@ -269,7 +276,7 @@ def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
     )
     docs = AdaptorDocs(package=ALPACA, version="1.0.0", operations=operations)
     for request in ("please use op299", "OP299 por favor"):
-        text = render_package(docs, COLLECTIONS, request)
+        text = render_package(docs, CATALOGUE, request)
         assert len(text) <= MOST_FROM_PACKAGE
         described, _, others = text.partition("Other operations")
         assert described.index("op299(x)") < described.index("op0(x)") and "op150(x)" in others
