@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from global_chat.contract.errors import ProviderError
+from global_chat.contract.texts import replace_lone_surrogates_in
 
 from .adaptor_docs import AdaptorDocs, Example, Operation, Parameter, TypeDoc
 from .declarations import (
@@ -94,7 +95,14 @@ def read_members(archive: bytes) -> dict[str, bytes]:
                     raise ProviderError(f"The package's {path} is too large.")
                 file = tar.extractfile(member)
                 found[path] = file.read(LARGEST_MEMBER) if file else b""
-    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError) as error:
+    except (
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise ProviderError("The package's archive cannot be read.") from error
     return found
 
@@ -122,15 +130,15 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
     Anything in the files may be missing or of another shape than expected; then that part is left
     out. Raises `ProviderError` when `package.json` is unreadable or names another package.
     """
-    about = _json(files.get("package.json"))
+    about = read_json(files.get("package.json"))
     if not isinstance(about, dict) or (about.get("name"), about.get("version")) != (
         package,
         version,
     ):
         raise ProviderError(f"The registry sent something other than {package} {version}.")
-    ast = _json(files.get("ast.json"))
+    ast = read_json(files.get("ast.json"))
     ast = ast if isinstance(ast, dict) else {}
-    schema = _json(files.get("configuration-schema.json"))
+    schema = read_json(files.get("configuration-schema.json"))
     keys = schema.get("properties") if isinstance(schema, dict) else None
     texts = {path: content.decode("utf-8", "replace") for path, content in files.items()}
     types = _types(texts)
@@ -155,9 +163,10 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
     )
 
 
-def _json(content: bytes | None) -> Any:
+def read_json(content: bytes | None) -> Any:
+    """JSON that somebody else wrote, in texts that can be stored; None when it cannot be read."""
     try:
-        return json.loads(content or b"null")
+        return replace_lone_surrogates_in(json.loads(content or b"null"))
     except (ValueError, RecursionError):
         return None
 

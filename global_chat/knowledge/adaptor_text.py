@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from datetime import date
 from textwrap import shorten
 
-from global_chat.contract.specifier import PREFIX
-
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
 from .catalogue import COLLECTIONS, COMMON, Catalogue
 from .search import meanings

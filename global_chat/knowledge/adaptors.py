@@ -247,7 +247,8 @@ class AdaptorLookup:
         except TurnError as error:
             return SyncResult(str(wanted), "failed", error=error)
         outcome: Literal["stored", "already stored"] = "already stored" if stored else "stored"
-        return SyncResult(docs.specifier, outcome, len(docs.operations))
+        own = [operation for operation in docs.operations if not operation.common]
+        return SyncResult(docs.specifier, outcome, len(own))
 
     async def _fetch_once(self, wanted: Specifier) -> tuple[Stored | None, str | None]:
         """Docs from the registry, or why there are none; nothing at all when asked a while ago."""

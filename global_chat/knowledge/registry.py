@@ -7,14 +7,13 @@ message names the registry's full address, which may carry a login.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from global_chat.contract.errors import (
     AuthError,
@@ -28,7 +27,7 @@ from global_chat.contract.errors import (
 from global_chat.contract.specifier import Specifier, nearest_version, newest
 
 from .adaptor_docs import AdaptorDocs
-from .adaptor_package import LARGEST_ARCHIVE, read_members, read_package, verify
+from .adaptor_package import LARGEST_ARCHIVE, read_json, read_members, read_package, verify
 
 if TYPE_CHECKING:
     import httpx2
@@ -43,6 +42,7 @@ _LARGEST_NPMRC = 100_000  # characters
 _LARGEST_LISTING = 10_000_000  # bytes of a package's list of versions
 _SILENCE = 20.0  # seconds
 _REDIRECTS = 3
+_NOT_SET = ("", "undefined", "null")  # what npm prints for a setting that has no value
 
 
 def registry_address(environ: Mapping[str, str]) -> str | None:
@@ -62,11 +62,25 @@ def registry_address(environ: Mapping[str, str]) -> str | None:
 
 
 def clean_address(address: str | None) -> str | None:
-    """An http(s) address in its plain form; None when it is not one."""
-    parts = urlsplit((address or "").strip().strip("\"'"))
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        return None
+    """An address in its plain form, None when there is none.
+
+    What is not the address of a web server stays as it is: asking it fails, with a sentence.
+    """
+    text = (address or "").strip().strip("\"'")
+    parts = _web_address(text)
+    if parts is None:
+        return text if text not in _NOT_SET else None
     return parts._replace(query="", fragment="").geturl().rstrip("/")
+
+
+def _web_address(text: str) -> SplitResult | None:
+    """The parts of an http(s) address; None when it is not one."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if known else None
 
 
 def _npmrc(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
@@ -84,8 +98,11 @@ def _npmrc(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_login(address: str) -> str:
-    """The address without a name and a password."""
-    return re.sub(r"(?<=//)[^/@]*@", "", address)
+    """The address without a name and a password, to be shown and stored."""
+    parts = _web_address(address)
+    if parts is None:
+        return "an address that cannot be used"
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +125,17 @@ class Listing:
 
 
 class Registry:
-    """A connection to one registry; use it as `async with Registry(address) as registry`."""
+    """A connection to one registry; use it as `async with Registry(address) as registry`.
+
+    Raises `ConnectionFailed` for an address that is not one of a web server.
+    """
 
     def __init__(self, address: str) -> None:
+        parts = _web_address(address)
+        if parts is None:
+            raise ConnectionFailed("The address of the package registry is not an http(s) address.")
         self._address = address.rstrip("/")
-        self._host = urlsplit(address).hostname or "the registry"
+        self._host = parts.hostname
         self._client: httpx2.AsyncClient | None = None
 
     async def __aenter__(self) -> Registry:
@@ -193,10 +216,7 @@ def _read(content: bytes, package: str, release: Release) -> AdaptorDocs:
 
 
 def _listing(content: bytes, package: str, address: str) -> Listing:
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        data = None
+    data = read_json(content)
     versions = data.get("versions") if isinstance(data, dict) else None
     if not isinstance(versions, dict):
         raise ProviderError(f"The registry's answer for {package} cannot be read.")
