@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
@@ -20,7 +21,7 @@ from .adaptor_text import AdaptorText, render_catalogue, render_package, written
 from .catalogue import Catalogue
 from .pages import Document, Page, Section, digest_of
 from .registry import HOW_TO_SET, Listing, Registry, without_login
-from .store import Store, index_source, read_setting, write_settings
+from .store import Store, index_source, remove_source, write_settings
 
 _SYNC_SECONDS = 60.0  # for one adaptor when somebody asked for it
 _AT_ONCE = 4
@@ -54,69 +55,67 @@ class AdaptorShelf:
     def get(self, wanted: Specifier) -> Stored | None:
         """The docs of exactly this version; None when they are not stored, or not readable."""
         query = "SELECT docs, stored_at FROM adaptor WHERE package = ? AND version = ?"
-        row = self._store.run(
-            lambda c: c.execute(query, (wanted.package, wanted.version)).fetchone()
-        )
-        try:
-            if row is None:
-                return None
-            day = datetime.fromisoformat(row[1]).date()
-            return Stored(_STORED.validate_json(row[0]), day)
-        except (ValidationError, ValueError):
-            return None
+        for docs, day in self._store.rows(query, wanted.package, wanted.version):
+            with suppress(ValidationError, ValueError):
+                return Stored(_STORED.validate_json(docs), datetime.fromisoformat(day).date())
+        return None
 
     def synced(self) -> Synced | None:
         """The registry that was used by the last `docs sync` that got something."""
-
-        def work(connection: sqlite3.Connection) -> Synced | None:
-            address = read_setting(connection, "registry")
-            day = read_setting(connection, "synced_on")
-            return Synced(address, date.fromisoformat(day)) if address and day else None
-
-        return self._store.run(work)
+        settings = dict(self._store.rows("SELECT name, value FROM setting"))
+        if "registry" not in settings:
+            return None
+        return Synced(settings["registry"], date.fromisoformat(settings["synced_on"]))
 
     def put_synced(self, registry: str) -> None:
         """Remember the registry for later turns."""
-        now = datetime.now(UTC).date().isoformat()
-        values = {"registry": without_login(registry), "synced_on": now}
+        values = {"registry": without_login(registry), "synced_on": _now()[:10]}
         self._store.run(lambda connection: write_settings(connection, values))
 
-    def stored(self, package: str | None = None) -> list[Specifier]:
-        """Versions whose docs are stored, of one package or of all."""
-        query = "SELECT package, version FROM adaptor WHERE ?1 IS NULL OR package = ?1"
-        rows = self._store.run(lambda c: c.execute(query, (package,)).fetchall())
-        return [Specifier(*row) for row in rows]
+    def stored(self, package: str | None = None) -> dict[Specifier, date]:
+        """Versions whose docs are stored, of one package or of all, and when they were."""
+        query = """SELECT package, version, stored_at FROM adaptor
+                   WHERE ?1 IS NULL OR package = ?1 ORDER BY 1, 2"""
+        rows = self._store.rows(query, package)
+        return {Specifier(*row): datetime.fromisoformat(day).date() for *row, day in rows}
 
     def known_versions(self) -> Mapping[str, set[str]]:
         """Versions that a registry has told of, by package."""
-        query = "SELECT package, version FROM adaptor_version"
         found: dict[str, set[str]] = {}
-        for package, version in self._store.run(lambda c: c.execute(query).fetchall()):
+        for package, version in self._store.rows("SELECT package, version FROM adaptor_version"):
             found.setdefault(package, set()).add(version)
         return found
 
     def put(self, docs: AdaptorDocs, listing: Listing) -> None:
         """Store docs, make those of a package's newest version searchable, note its versions."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), now)
+        row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), _now())
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", row)
             missed = "DELETE FROM adaptor_miss WHERE package = ? AND version = ?"
             connection.execute(missed, row[:2])
             _note_versions(connection, listing)
-            query = "SELECT version FROM adaptor WHERE package = ?"
-            versions = [version for (version,) in connection.execute(query, (docs.package,))]
-            if newest(versions) == docs.version:
-                index_source(connection, "adaptor", docs.package, _documents(docs))
 
         self._store.run(work)
+        self._index(docs.package)
+
+    def remove(self, name: str) -> list[Specifier]:
+        """Forget the docs of one version, or of all when none is named, and say of which."""
+        wanted = parse_specifier(name)
+        stored = self.stored(wanted.package) if wanted else ()
+        gone = [found for found in stored if wanted and wanted.version in (None, found.version)]
+        if wanted and gone:
+            query = "DELETE FROM {} WHERE package = ?1 AND (?2 IS NULL OR version = ?2)"
+            for table in ("adaptor", "adaptor_version", "adaptor_miss"):
+                self._store.rows(query.format(table), wanted.package, wanted.version)
+            self._index(wanted.package)
+        return gone
 
     def missed(self, wanted: Specifier) -> bool:
         """Whether fetching this version has failed not long ago."""
         query = "SELECT 1 FROM adaptor_miss WHERE package = ? AND version = ? AND asked_at > ?"
-        row = (wanted.package, wanted.version or "", time.time() - _MISS_SECONDS)
-        return self._store.run(lambda c: c.execute(query, row).fetchone()) is not None
+        since = time.time() - _MISS_SECONDS
+        return bool(self._store.rows(query, wanted.package, wanted.version or "", since))
 
     def put_miss(self, wanted: Specifier, listing: Listing | None) -> None:
         """Remember that fetching failed, and what versions there are if that much was learned."""
@@ -128,6 +127,23 @@ class AdaptorShelf:
                 _note_versions(connection, listing)
 
         self._store.run(work)
+
+    def _index(self, package: str) -> None:
+        """Make the newest stored version of a package searchable, and no other."""
+        version = newest(found.version or "" for found in self.stored(package))
+        stored = self.get(Specifier(package, version))
+
+        def work(connection: sqlite3.Connection) -> None:
+            if stored is None:
+                remove_source(connection, package)
+            else:
+                index_source(connection, "adaptor", package, _documents(stored.docs))
+
+        self._store.run(work)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _note_versions(connection: sqlite3.Connection, listing: Listing) -> None:

@@ -65,6 +65,14 @@ def test_bombs_are_defused(monkeypatch: pytest.MonkeyPatch) -> None:
         adaptor_package.read_members(packed({f"package/{n}": b"" for n in range(5)}))
 
 
+def test_headers_that_announce_headers_without_end_are_a_broken_archive() -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 512
+    block = header.tobuf() + b"package/ast.json".ljust(512, b"\0")
+    with pytest.raises(ProviderError, match="cannot be read"):
+        adaptor_package.read_members(gzip.compress(block * 3_000))
+
+
 @pytest.mark.parametrize("cut", [0, 1, 10, 100, -1, -9])
 def test_a_broken_archive_is_a_failure_with_a_sentence(cut: int) -> None:
     with pytest.raises(ProviderError):
