@@ -24,13 +24,12 @@ from typing import Any
 from global_chat.contract.errors import ProviderError
 from global_chat.contract.texts import replace_lone_surrogates_in
 
-from .adaptor_docs import AdaptorDocs, Example, Operation, Parameter, TypeDoc
+from .adaptor_docs import AdaptorDocs, Operation, Parameter, TypeDoc
 from .declarations import (
-    kind_of,
-    prose,
+    documented,
+    is_hidden,
     read_exports,
     read_functions,
-    read_state,
     read_types,
 )
 
@@ -48,7 +47,6 @@ _DECLARED, _OLD_CODE = "types/index.d.ts", "lib/Adaptor.js"
 
 _MOST_OPERATIONS = 500
 _LONGEST_TEXT = 4_000  # characters of one description or example
-_MOST_EXAMPLES = 8
 _DEEPEST_TYPE = 6
 _DEEPEST_EXPORT = 4  # files that re-export each other
 _NOT_FOR_JOBS = frozenset({"execute"})  # what runs a job calls it
@@ -217,52 +215,25 @@ def _operation(entry: dict[str, Any], common: bool) -> Operation | None:
     docs = entry.get("docs")
     docs = docs if isinstance(docs, dict) else {}
     listed = docs.get("tags")
-    tags = [tag for tag in listed if isinstance(tag, dict)] if isinstance(listed, list) else []
-    name = _string(entry.get("name"))
-    if not name or any(tag.get("title") == "private" for tag in tags):
+    tags = [("", _string(docs.get("description")))]
+    tags += [_tag(t) for t in listed if isinstance(t, dict)] if isinstance(listed, list) else []
+    name, names = _string(entry.get("name")), entry.get("params")
+    if not name or is_hidden(tags):
         return None
-    examples = [tag for tag in tags if tag.get("title") == "example"][:_MOST_EXAMPLES]
-    states = [_string(tag.get("description")) for tag in tags if tag.get("title") == "state"]
-    returns = next((_type(tag.get("type")) for tag in tags if tag.get("title") == "returns"), "")
-    return Operation(
-        name=name,
-        parameters=tuple(_parameters(entry.get("params"), tags)),
-        description=prose(_string(docs.get("description"))),
-        examples=tuple(
-            Example(
-                code=_string(tag.get("description")), caption=prose(_string(tag.get("caption")))
-            )
-            for tag in examples
-        ),
-        kind=kind_of(returns),
-        state=read_state(states),
-        returns=returns,
-        deprecated=any(tag.get("title") == "deprecated" for tag in tags),
-        common=common,
-    )
+    named = [Parameter(name=_string(name)) for name in names] if isinstance(names, list) else None
+    return replace(documented(name, named, tags), common=common)
 
 
-def _parameters(names: Any, tags: Iterable[dict[str, Any]]) -> Iterable[Parameter]:
-    described = {
-        _string(tag.get("name")): Parameter(
-            name=_string(tag.get("name")),
-            type=_type(tag.get("type")).removesuffix("?"),
-            optional=True if _is_optional(tag) else None,
-            description=prose(" ".join(_string(tag.get("description")).split())),
-        )
-        for tag in tags
-        if tag.get("title") == "param" and tag.get("name")
-    }
-    order = [_string(name) for name in names] if isinstance(names, list) else list(described)
-    for name in order:
-        yield described.pop(name, Parameter(name=name))
-    # What is left are parts of a parameter, such as `options.purge`.
-    yield from (p for name, p in described.items() if name.split(".")[0] in order)
-
-
-def _is_optional(tag: dict[str, Any]) -> bool:
-    node = tag.get("type")
-    return isinstance(node, dict) and node.get("type") == "OptionalType"
+def _tag(tag: dict[str, Any]) -> tuple[str, str]:
+    """A tag of a syntax tree as it stands in a comment: `{string} [path] - where`."""
+    title, node = _string(tag.get("title")), tag.get("type")
+    kind, name, text = (_type(node), _string(tag.get("name")), _string(tag.get("description")))
+    if isinstance(node, dict) and node.get("type") == "OptionalType":
+        kind, name = kind.removesuffix("?"), f"[{name}]"
+    if title == "example":
+        return title, f"<caption>{_string(tag.get('caption'))}</caption>{text}"
+    words = (f"{{{kind}}}" if kind else "", name, f"- {text}" if name and text else text)
+    return title, " ".join(word for word in words if word)
 
 
 def _type(node: Any, depth: int = 0) -> str:

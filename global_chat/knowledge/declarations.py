@@ -16,7 +16,7 @@ from functools import cache
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
-from .adaptor_docs import Example, Kind, Operation, Parameter, TypeDoc
+from .adaptor_docs import Example, Operation, Parameter, TypeDoc
 
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _LONGEST_TYPE = 200
@@ -31,7 +31,6 @@ _NAME = re.compile(r"\s*(?:(\[)\s*([\w.$]+)[^\]]*\]|([\w.$]+))[ \t]*(?:-[ \t]*)?
 _EXPORTS = re.compile(r"exports\.(\w+) = (\w+);?\Z")
 _LINK = re.compile(r"\{@link\s+(\S+?)(?:[\s|]([^}]*))?\}")
 _MARKUP = re.compile(r"</?(?:a|b|i|p|br|em|code|strong|ul|li)\b[^<>]*>")
-_HIDDEN = frozenset({"private", "ignore"})
 _OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
 
 #: A JSDoc comment: (tag, text) pairs in order; what comes before the first tag has the tag "".
@@ -76,14 +75,14 @@ def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
         function = _function(node)
         tags = read_tags(comment)
         comment = ""
-        if function is None or not tags or any(name in _HIDDEN for name, _ in tags):
+        if function is None or not tags or is_hidden(tags):
             continue
         local = _text(function.child_by_field_name("name"))
         if node.type != "export_statement" and local not in names:
             continue
         alias = next((body.split()[0] for tag, body in tags if tag == "alias" and body), "")
         name = prefix + (alias or names.get(local, local))
-        found.append(_operation(name, list(_parameters(function)), tags))
+        found.append(documented(name, list(_parameters(function)), tags))
     return tuple(found)
 
 
@@ -114,7 +113,46 @@ def read_tags(comment: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def read_state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
+def is_hidden(tags: Tags) -> bool:
+    """Whether a comment says that the function is not for everybody."""
+    return any(tag in ("private", "ignore") for tag, _ in tags)
+
+
+def documented(name: str, declared: Sequence[Parameter] | None, tags: Tags) -> Operation:
+    """A function with what a comment says of it; None are declared when only the comment knows."""
+    parameters = [_parameter(body) for tag, body in tags if tag in ("param", "arg")]
+    known = {p.name: p for p in parameters if p is not None}
+    if declared is None:
+        declared = [p for p in known.values() if "." not in p.name]
+    ordered = []
+    for parameter in declared:
+        described = known.pop(parameter.name, parameter)
+        ordered.append(
+            replace(
+                described,
+                type=described.type or parameter.type,
+                optional=described.optional or parameter.optional,
+                variadic=parameter.variadic,
+            )
+        )
+    names = {parameter.name for parameter in declared}
+    ordered += [part for part in known.values() if part.name.split(".")[0] in names]
+    returns = next((_braced(body)[0] for tag, body in tags if tag in ("returns", "return")), "")
+    helper = returns and not _OPERATION.search(returns)
+    examples = [_example(body) for tag, body in tags if tag == "example"]
+    return Operation(
+        name=name,
+        kind="function" if helper else "operation",
+        parameters=tuple(ordered),
+        description=prose(dict(reversed(tags)).get("", "")),
+        examples=tuple(examples[:_MOST_EXAMPLES]),
+        state=_state([body for tag, body in tags if tag == "state"]),
+        returns=returns[:_LONGEST_TYPE],
+        deprecated=any(tag == "deprecated" for tag, _ in tags),
+    )
+
+
+def _state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
     """What `@state` tags say is written: `{HttpState}`, `data - the rows`; None without any.
 
     A tag that names a type and no key is a parameter without a name.
@@ -125,11 +163,6 @@ def read_state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
         described = _parameter(f"{{{kind}}} {rest}" if rest.strip() else "")
         found.append(described or Parameter(name="", type=kind[:_LONGEST_TYPE]))
     return tuple(found) or None
-
-
-def kind_of(returns: str) -> Kind:
-    """Whether a function is an operation or a helper, by the type that it returns."""
-    return "function" if returns and not _OPERATION.search(returns) else "operation"
 
 
 @cache
@@ -206,36 +239,6 @@ def _parameters(function: Node) -> Iterator[Parameter]:
 def _type_of(node: Node) -> str:
     text = _text(node.child_by_field_name("type")).removeprefix(":")
     return " ".join(text.split())[:_LONGEST_TYPE]
-
-
-def _operation(name: str, declared: list[Parameter], tags: Tags) -> Operation:
-    described = [_parameter(body) for tag, body in tags if tag in ("param", "arg")]
-    known = {p.name: p for p in described if p is not None}
-    parameters = []
-    for parameter in declared:
-        documented = known.pop(parameter.name, parameter)
-        parameters.append(
-            replace(
-                documented,
-                type=documented.type or parameter.type,
-                optional=documented.optional or parameter.optional,
-                variadic=parameter.variadic,
-            )
-        )
-    names = {parameter.name for parameter in declared}
-    parts = [p for part, p in known.items() if part.split(".")[0] in names]
-    returns = next((_braced(body)[0] for tag, body in tags if tag in ("returns", "return")), "")
-    examples = [_example(body) for tag, body in tags if tag == "example"]
-    return Operation(
-        name=name,
-        kind=kind_of(returns),
-        parameters=(*parameters, *parts),
-        description=prose(dict(reversed(tags)).get("", "")),
-        examples=tuple(examples[:_MOST_EXAMPLES]),
-        state=read_state([body for tag, body in tags if tag == "state"]),
-        returns=returns[:_LONGEST_TYPE],
-        deprecated=any(tag == "deprecated" for tag, _ in tags),
-    )
 
 
 def _typedef(tags: Tags) -> TypeDoc | None:

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from global_chat.contract.errors import (
     AuthError,
+    BadRequest,
     ConnectionFailed,
     Forbidden,
     NotFound,
@@ -127,13 +128,13 @@ class Listing:
 class Registry:
     """A connection to one registry; use it as `async with Registry(address) as registry`.
 
-    Raises `ConnectionFailed` for an address that is not one of a web server.
+    Raises `BadRequest` for an address that is not one of a web server.
     """
 
     def __init__(self, address: str) -> None:
         parts = _web_address(address)
         if parts is None:
-            raise ConnectionFailed("The address of the package registry is not an http(s) address.")
+            raise BadRequest("The address of the package registry is not an http(s) address.")
         self._address = address.rstrip("/")
         self._host = parts.hostname
         self._client: httpx2.AsyncClient | None = None
@@ -212,7 +213,10 @@ class Registry:
 
 def _read(content: bytes, package: str, release: Release) -> AdaptorDocs:
     verify(content, release.integrity, release.shasum)
-    return read_package(read_members(content), package, release.version)
+    docs = read_package(read_members(content), package, release.version)
+    if not any(operation.kind == "operation" for operation in docs.operations):
+        raise ProviderError(f"{docs.specifier} documents no operation, so it was not stored.")
+    return docs
 
 
 def _listing(content: bytes, package: str, address: str) -> Listing:

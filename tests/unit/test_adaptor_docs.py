@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from global_chat.contract.errors import BadRequest, ConnectionFailed
+from global_chat.contract.errors import BadRequest
 from global_chat.knowledge.catalogue import Catalogue
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.registry import clean_address, without_login
@@ -191,6 +191,14 @@ async def test_an_old_packages_sha1_is_checked(registry: FakeRegistry) -> None:
     assert result.outcome == "stored"
 
 
+async def test_a_package_without_documentation_does_not_hide_what_is_known(
+    registry: FakeRegistry,
+) -> None:
+    files = package()
+    registry.has(packed({"package/package.json": files["package/package.json"]}))
+    assert "documents no operation" in await failure(Library(None, registry=registry.address))
+
+
 async def test_another_package_under_this_name_is_refused(registry: FakeRegistry) -> None:
     registry.has(packed(package("6.6.6")))
     assert "something other" in await failure(Library(None, registry=registry.address))
@@ -243,7 +251,7 @@ async def test_an_address_that_is_none_costs_a_note(address: str) -> None:
     docs = await library.adaptor_docs("http@7.3.2", "get")
     assert docs.note and "not an http(s) address" in docs.note
     assert "get(path, options?)" in docs.text
-    with pytest.raises(ConnectionFailed, match="not an http") as raised:
+    with pytest.raises(BadRequest, match="not an http") as raised:
         await library.sync(["http"])
     assert "pw" not in str(raised.value) + docs.note + without_login(address)
 
