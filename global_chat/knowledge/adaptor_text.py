@@ -111,12 +111,12 @@ def _rendered(
         everything = _joined(head, _described(own, docs, shared, examples), tail)
         if len(everything) <= most:
             return everything
-    ranked = _ranked(own, request)
-    text = everything
-    for briefly in (_with_sentences, _with_signatures, _by_name):
-        text = _joined(head, briefly(ranked), tail)
-        if len(text) <= most:
-            break
+    words = _words(request)
+    ranked = sorted(own, key=lambda op: -_relevance(op, words))
+    briefly = next(
+        (b for b in (_by_line, _by_name) if len(_joined(head, b(ranked), tail)) <= most), _by_name
+    )
+    text = _joined(head, briefly(ranked), tail)
     for count in range(1, len(ranked)):
         described = _described(ranked[:count], docs, True, _EXAMPLES)
         attempt = _joined(head, described, briefly(ranked[count:]), tail)
@@ -180,25 +180,14 @@ def _state(keys: Sequence[Parameter] | None) -> str:
     return ", ".join(found) or "state as it was"
 
 
-def _with_sentences(operations: Sequence[Operation]) -> list[str]:
-    """Operations that are not described in full: a line and the first sentence of each."""
-    rows = []
-    for operation in operations:
-        sentence = re.split(r"(?<=[.!?])\s|\n", operation.description, maxsplit=1)[0]
-        text = sentence[:_LONGEST_PROPERTY]
-        rows.append(_line(operation) + (f"\n  {text}" if text else ""))
-    return ["Other operations:\n" + "\n".join(rows)] if rows else []
-
-
-def _with_signatures(operations: Sequence[Operation]) -> list[str]:
-    """The same in less space."""
-    rows = [_line(operation) for operation in operations]
-    return ["Other operations:\n" + "\n".join(rows)] if rows else []
+def _by_line(operations: Sequence[Operation]) -> list[str]:
+    """Operations that are not described in full: a line for each."""
+    return ["\n".join(["Other operations:", *(_line(op) for op in operations)])]
 
 
 def _by_name(operations: Sequence[Operation]) -> list[str]:
     """The same in the least space."""
-    return [_names("Other operations", [op.name for op in operations])] if operations else []
+    return [_names("Other operations", [op.name for op in operations])]
 
 
 def _parameter(parameter: Parameter, seen: _Seen, operation: str) -> str:
@@ -281,9 +270,12 @@ def _tail(docs: AdaptorDocs, catalogue: Catalogue, keys: bool) -> Iterator[str]:
 
 
 def _call(operation: Operation, keys: bool) -> str:
-    """A signature, and the keys of options: `decode(data, options?) { parseJson?: boolean }`."""
+    """`decode(data, options?): string { parseJson?: boolean }`: a helper's result, option keys."""
     found = [_key(key) for p in operation.parameters for key in p.keys] if keys else []
-    return operation.signature + (f" {{ {', '.join(found)} }}" if found else "")
+    options = f" {{ {', '.join(found)} }}" if found else ""
+    helper = operation.kind == "function" and "operation" not in operation.returns.lower()
+    returns = f": {operation.returns}" if operation.returns and helper else ""
+    return f"{operation.signature}{returns}{options}"
 
 
 def _also(other: NameList) -> str:
@@ -320,16 +312,6 @@ def _words(text: str) -> set[str]:
 def _relevance(operation: Operation, request: set[str]) -> float:
     name = _words(operation.name)
     about = _words(" ".join([operation.description, *(p.name for p in operation.parameters)]))
-    shown = _words(" ".join(e.caption for e in operation.examples))
     return (
-        3 * (bool(name) and name <= request)
-        + 2 * len(name & request)
-        + 0.2 * len(about & request)
-        + 0.1 * len(shown & request)
+        3 * (bool(name) and name <= request) + 2 * len(name & request) + 0.2 * len(about & request)
     )
-
-
-def _ranked(operations: Sequence[Operation], request: str) -> list[Operation]:
-    """Most relevant first; those equally relevant stay in the order given."""
-    words = _words(request)
-    return sorted(operations, key=lambda op: -_relevance(op, words))

@@ -250,21 +250,14 @@ class AdaptorLookup:
         if wanted is None:
             error = BadRequest(f"{name!r} is not the name of an adaptor, such as http@7.3.2.")
             return SyncResult(name, "failed", error=error)
+        before = await asyncio.to_thread(self._shelf.stored, wanted.package)
         try:
-            async with asyncio.timeout(_SYNC_SECONDS):
-                listing = await registry.listing(wanted.package)
-                exact = Specifier(wanted.package, wanted.version or listing.latest)
-                stored = await asyncio.to_thread(self._shelf.get, exact)
-                docs = stored.docs if stored else await registry.docs(listing, exact)
-            await asyncio.to_thread(self._shelf.put, docs, listing)
-        except TimeoutError:
-            late = TimedOut(f"The package registry did not deliver {wanted} in time.")
-            return SyncResult(str(wanted), "failed", error=late)
-        except TurnError as error:
-            return SyncResult(str(wanted), "failed", error=error)
-        outcome: Literal["stored", "already stored"] = "already stored" if stored else "stored"
+            docs = (await self._fetched(registry, wanted, _SYNC_SECONDS)).docs
+        except TurnError as failure:
+            return SyncResult(str(wanted), "failed", error=failure)
+        known = Specifier(docs.package, docs.version) in before
         own = [operation for operation in docs.operations if not operation.common]
-        return SyncResult(docs.specifier, outcome, len(own))
+        return SyncResult(docs.specifier, "already stored" if known else "stored", len(own))
 
     async def _fetch_once(self, wanted: Specifier) -> tuple[Stored | None, str | None]:
         """Docs from the registry, or why there are none; nothing at all when asked a while ago."""
@@ -275,19 +268,29 @@ class AdaptorLookup:
             stored = await asyncio.to_thread(self._shelf.get, wanted)
             if stored is not None or await asyncio.to_thread(self._shelf.missed, wanted):
                 return stored, None
-            listing = None
             try:
-                async with asyncio.timeout(self._fetch_seconds), Registry(address) as registry:
-                    listing = await registry.listing(wanted.package)
-                    docs = await registry.docs(listing, wanted)
-                await asyncio.to_thread(self._shelf.put, docs, listing)
-                return Stored(docs, datetime.now(UTC).date()), None
-            except TimeoutError:
-                why = f"The package registry did not deliver {wanted} in time."
+                async with Registry(address) as registry:
+                    return await self._fetched(registry, wanted, self._fetch_seconds), None
             except TurnError as error:
-                why = error.message
+                return None, error.message
+
+    async def _fetched(self, registry: Registry, wanted: Specifier, seconds: float) -> Stored:
+        """Docs that are stored now; a version that cannot be had is not asked for again soon."""
+        listing = None
+        try:
+            async with asyncio.timeout(seconds):
+                listing = await registry.listing(wanted.package)
+                exact = Specifier(wanted.package, wanted.version or listing.latest)
+                stored = await asyncio.to_thread(self._shelf.get, exact)
+                docs = stored.docs if stored else await registry.docs(listing, exact)
+        except (TimeoutError, TurnError) as error:
             await asyncio.to_thread(self._shelf.put_miss, wanted, listing)
-            return None, why
+            if isinstance(error, TurnError):
+                raise
+            message = f"The package registry did not deliver {wanted} in time."
+            raise TimedOut(message) from error
+        await asyncio.to_thread(self._shelf.put, docs, listing)
+        return Stored(docs, datetime.now(UTC).date())
 
     def _resolved(self, wanted: Specifier) -> Specifier:
         """The same adaptor with a version: the newest known one when none is wanted."""

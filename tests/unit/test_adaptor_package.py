@@ -274,7 +274,7 @@ def test_a_type_inside_an_option_type_is_described_too() -> None:
     assert (
         "import(strategy, herd) → state.data: array, state.references (+ the former data)" in text
     )
-    assert "Helpers, called inside functions: legs(animal)" in text
+    assert "Helpers, called inside functions: legs(animal): number" in text
 
 
 def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
