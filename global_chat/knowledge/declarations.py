@@ -37,10 +37,29 @@ _OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
 Tags = Sequence[tuple[str, str]]
 
 
-def read_exports(text: str) -> Iterator[tuple[str, str]]:
+def read_statements(text: str, until: float | None = None) -> Sequence[Node]:
+    """The statements of a file, for the functions below; none of one that takes too long to read.
+
+    `until` is a time of `time.monotonic`, `_SECONDS` from now when it is not given.
+    """
+    content = text.encode("utf-8", "replace")
+    end = until or time.monotonic() + _SECONDS
+    parser = Parser(_language())  # of this call alone: packages are read in several threads
+    try:
+        parser.parse(
+            lambda offset, _: content[offset : offset + _CHUNK],
+            progress_callback=lambda *_: time.monotonic() > end,
+        )
+    except ValueError:
+        return ()
+    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
+    return Parser(_language()).parse(content).root_node.children
+
+
+def read_exports(statements: Sequence[Node]) -> Iterator[tuple[str, str]]:
     """Modules that a file re-exports, with their prefixes: `("http.", "./http")`, `("", "./x")`."""
     imported: dict[str, str] = {}
-    for node in _children(text):
+    for node in statements:
         source = node.child_by_field_name("source")
         module = _text(source).strip("\"'").removesuffix(".js")
         if node.type == "import_statement":
@@ -60,15 +79,15 @@ def read_exports(text: str) -> Iterator[tuple[str, str]]:
                     yield "", module
 
 
-def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
+def read_functions(statements: Sequence[Node], prefix: str = "") -> tuple[Operation, ...]:
     """The exported functions that are documented and not marked private, in order.
 
     A function that is exported under another name has that name, by its export or by `@alias`.
     """
-    names = _exported_names(text)
+    names = _exported_names(statements)
     found = []
     comment = ""
-    for node in _children(text):
+    for node in statements:
         if node.type == "comment":
             comment = _text(node)
             continue
@@ -86,10 +105,10 @@ def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
     return tuple(found)
 
 
-def read_types(text: str) -> tuple[TypeDoc, ...]:
+def read_types(statements: Sequence[Node]) -> tuple[TypeDoc, ...]:
     """The object types whose properties are described, in JSDoc or as declarations, in order."""
     found = []
-    for node in _children(text):
+    for node in statements:
         if node.type == "comment":
             found.append(_typedef(read_tags(_text(node))))
         elif node.type == "export_statement":
@@ -170,23 +189,6 @@ def _language() -> Language:
     return Language(tree_sitter_typescript.language_typescript())
 
 
-def _children(text: str) -> Iterator[Node]:
-    """The statements of a file; none of one that takes too long to read."""
-    content = text.encode("utf-8", "replace")
-    end = time.monotonic() + _SECONDS
-    parser = Parser(_language())  # of this call alone: packages are read in several threads
-    try:
-        parser.parse(
-            lambda offset, _: content[offset : offset + _CHUNK],
-            progress_callback=lambda *_: time.monotonic() > end,
-        )
-    except ValueError:
-        return
-    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
-    tree = Parser(_language()).parse(content)
-    yield from tree.root_node.children
-
-
 def _descendants(statement: Node, kind: str) -> Iterator[Node]:
     """Nodes of a kind in an import or export statement, where they are two levels down."""
     for child in statement.children:
@@ -197,13 +199,13 @@ def _text(node: Node | None) -> str:
     return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
 
 
-def _exported_names(text: str) -> dict[str, str]:
+def _exported_names(statements: Sequence[Node]) -> dict[str, str]:
     """Exported names by the names inside the file.
 
     They are in `export { _import as import }`, and in code for Node in `exports.import = _import`.
     """
     found = {}
-    for node in _children(text):
+    for node in statements:
         for specifier in _descendants(node, "export_specifier"):
             name = _text(specifier.child_by_field_name("name"))
             found[name] = _text(specifier.child_by_field_name("alias")) or name

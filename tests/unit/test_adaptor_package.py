@@ -20,7 +20,7 @@ from global_chat.knowledge.adaptor_docs import AdaptorDocs, Operation, Parameter
 from global_chat.knowledge.adaptor_package import read_package
 from global_chat.knowledge.adaptor_text import MOST_FROM_PACKAGE, render_package
 from global_chat.knowledge.catalogue import Catalogue
-from global_chat.knowledge.declarations import read_functions, read_types
+from global_chat.knowledge.declarations import read_functions, read_statements, read_types
 from tests.registry import ALPACA, HTTP_TYPES, package, packed
 
 pytestmark = pytest.mark.unit
@@ -119,8 +119,8 @@ def test_an_ast_of_any_shape_is_read_as_far_as_it_makes_sense(
 @settings(max_examples=80, deadline=None)
 @given(text=st.text("/*@ \n{}[]()<>=,:.abc-'\"?`$\\", max_size=300))
 def test_declarations_may_hold_anything(text: str) -> None:
-    read_functions(text + HTTP_TYPES)
-    read_types(text)
+    read_functions(read_statements(text + HTTP_TYPES))
+    read_types(read_statements(text))
 
 
 def test_declarations_fill_in_for_an_empty_ast() -> None:
@@ -236,7 +236,7 @@ export interface Feed {
 
 
 def test_functions_are_known_by_the_name_that_code_calls_them_by() -> None:
-    found = {op.name: op for op in read_functions(RENAMED, "tracker.")}
+    found = {op.name: op for op in read_functions(read_statements(RENAMED), "tracker.")}
     assert list(found) == ["tracker.import", "tracker.export", "tracker.legs"]
     brought = found["tracker.import"]
     assert [(key.name, key.type) for key in brought.state or ()] == [
@@ -250,12 +250,12 @@ def test_functions_are_known_by_the_name_that_code_calls_them_by() -> None:
 
 def test_packages_may_be_read_in_several_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(read_functions, [RENAMED + OLD.decode() * 40] * 40))
-    assert len({len(operations) for operations in found}) == 1
+        found = list(pool.map(read_statements, [RENAMED + OLD.decode() * 40] * 40))
+    assert len({len(read_functions(statements)) for statements in found}) == 1
 
 
 def test_types_are_read_from_comments_and_from_declarations() -> None:
-    types = {type_.name: type_.properties for type_ in read_types(RENAMED)}
+    types = {type_.name: type_.properties for type_ in read_types(read_statements(RENAMED))}
     assert list(types) == ["Herd", "Wool", "Feed"]
     (hay,) = types["Feed"]
     assert (hay.name, hay.type, hay.optional) == ("hay", "number", True)
@@ -266,8 +266,8 @@ def test_a_type_inside_an_option_type_is_described_too() -> None:
     docs = AdaptorDocs(
         package=ALPACA,
         version="1.0.0",
-        operations=read_functions(RENAMED),
-        types=read_types(RENAMED),
+        operations=read_functions(read_statements(RENAMED)),
+        types=read_types(read_statements(RENAMED)),
     )
     text = render_package(docs, CATALOGUE, "")
     assert "wool (Wool): the wool" in text and "grams (number): how much" in text
@@ -292,4 +292,5 @@ def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
 
 @pytest.mark.parametrize("text", ["/**" * 100_000, "/***/" * 50_000, "/** @param {" * 50_000])
 def test_declarations_made_to_be_slow_are_not(text: str) -> None:
-    assert read_functions(text) == () and read_types(text) == ()
+    statements = read_statements(text)
+    assert read_functions(statements) == () and read_types(statements) == ()
