@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from global_chat.contract.texts import replace_lone_surrogates_in
 from global_chat.yaml.compose import MAX_DEPTH, MAX_VALUES, compose
 from global_chat.yaml.nodes import Alias, Mapping, Node, Scalar, data_of, inside
 from global_chat.yaml.refusals import Unreadable, refusal
@@ -59,7 +60,7 @@ def read_json(text: str, number: Callable[[str], Any] | None = None) -> Any:
     except RecursionError:
         raise Unreadable(f"It is nested more than {MAX_DEPTH} levels deep.") from None
     _check_size(value)
-    return value
+    return replace_lone_surrogates_in(value)  # as the YAML reader does
 
 
 def _check_size(value: Any) -> None:
