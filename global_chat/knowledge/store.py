@@ -22,7 +22,7 @@ T = TypeVar("T")
 Kind = Literal["handbook", "catalogue", "folder", "adaptor"]
 
 #: Raised by one whenever the tables below or what is stored in them changes.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _FILE = "knowledge.db"
 _SUFFIXES = ("", "-wal", "-shm")
