@@ -89,14 +89,9 @@ class AdaptorShelf:
     def put(self, docs: AdaptorDocs, listing: Listing) -> None:
         """Store docs, make those of a package's newest version searchable, note its versions."""
         row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), _now())
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", row)
-            missed = "DELETE FROM adaptor_miss WHERE package = ? AND version = ?"
-            connection.execute(missed, row[:2])
-            _note_versions(connection, listing)
-
-        self._store.run(work)
+        self._store.rows("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", *row)
+        self._store.rows("DELETE FROM adaptor_miss WHERE package = ? AND version = ?", *row[:2])
+        self._note_versions(listing)
         self._index(docs.package)
 
     def remove(self, name: str) -> list[Specifier]:
@@ -120,13 +115,14 @@ class AdaptorShelf:
     def put_miss(self, wanted: Specifier, listing: Listing | None) -> None:
         """Remember that fetching failed, and what versions there are if that much was learned."""
         row = (wanted.package, wanted.version or "", time.time())
+        self._store.rows("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", *row)
+        if listing is not None:
+            self._note_versions(listing)
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", row)
-            if listing is not None:
-                _note_versions(connection, listing)
-
-        self._store.run(work)
+    def _note_versions(self, listing: Listing) -> None:
+        query = "INSERT OR IGNORE INTO adaptor_version VALUES (?, ?)"
+        rows = [(listing.package, version) for version in listing.releases]
+        self._store.run(lambda connection: connection.executemany(query, rows))
 
     def _index(self, package: str) -> None:
         """Make the newest stored version of a package searchable, and no other."""
@@ -144,13 +140,6 @@ class AdaptorShelf:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _note_versions(connection: sqlite3.Connection, listing: Listing) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO adaptor_version VALUES (?, ?)",
-        [(listing.package, version) for version in listing.releases],
-    )
 
 
 def _documents(docs: AdaptorDocs) -> list[Document]:
@@ -240,10 +229,10 @@ class AdaptorLookup:
 
     def _address(self) -> str | None:
         """The registry to ask: the configured one, else the one that was used before."""
-        if self._offline or self._registry:
-            return None if self._offline else self._registry
-        synced = self._shelf.synced()
-        return synced.registry if synced else None
+        if self._offline:
+            return None
+        synced = None if self._registry else self._shelf.synced()
+        return synced.registry if synced else self._registry
 
     async def _synced(self, registry: Registry, name: str) -> SyncResult:
         wanted = parse_specifier(name)
@@ -306,10 +295,12 @@ class AdaptorLookup:
         """The best that is known without the wanted docs: another version's, or the catalogue's."""
         adaptor = self._catalogue.get(wanted.package)
         stored = [found.version or "" for found in self._shelf.stored(wanted.package)]
-        version = nearest_version(wanted.version, stored)
-        other = self._shelf.get(Specifier(wanted.package, version)) if version else None
+        near = nearest_version(wanted.version, stored)
+        other = self._shelf.get(Specifier(wanted.package, near)) if near else None
         exact = adaptor is not None and adaptor.version == wanted.version
-        if other is not None and not (exact and _major(version) != _major(wanted.version)):
+        if adaptor and near and _major(near) != _major(wanted.version):
+            near = nearest_version(wanted.version, (near, adaptor.version))
+        if other is not None and near == other.docs.version:
             return self._from_package(other, request, wanted, failure)
         docs = self._catalogue.docs(wanted.package)
         if docs is None:

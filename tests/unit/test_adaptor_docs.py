@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.errors import BadRequest
+from global_chat.knowledge.adaptor_docs import AdaptorDocs, Operation
+from global_chat.knowledge.adaptors import AdaptorShelf
 from global_chat.knowledge.catalogue import Catalogue
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.registry import clean_address, without_login
+from global_chat.knowledge.registry import Listing, clean_address, without_login
+from global_chat.knowledge.store import Store
 from tests.registry import ALPACA, FakeRegistry, integrity, package, packed
 
 pytestmark = pytest.mark.unit
@@ -150,6 +153,18 @@ async def test_the_nearest_version_says_that_it_is_another(registry: FakeRegistr
     assert docs.note and "1.3.0" in docs.note
     older = await library.adaptor_docs("http@6.5.4", "get")
     assert "7.3.2, the nearest known version" in older.text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "described"), [("3.0.0", "3.1.5"), ("7.0.0", "7.3.2"), ("7.3.2", "7.3.2")]
+)
+async def test_the_nearest_of_what_was_synced_and_the_catalogue_is_described(
+    tmp_path: Path, wanted: str, described: str
+) -> None:
+    old = AdaptorDocs("@openfn/language-http", "3.1.5", operations=(Operation("get"),))
+    AdaptorShelf(Store(tmp_path)).put(old, Listing(old.package, {}, None))
+    docs = await Library(tmp_path).adaptor_docs(f"http@{wanted}", "")
+    assert docs.specifier == f"@openfn/language-http@{described}"
 
 
 async def test_latest_is_the_newest_known(registry: FakeRegistry) -> None:
