@@ -20,7 +20,7 @@ from .adaptor_docs import AdaptorDocs, Operation
 from .adaptor_text import AdaptorText, render_catalogue, render_package, written
 from .catalogue import Catalogue
 from .pages import Document, Page, Section, digest_of
-from .registry import HOW_TO_SET, Listing, Registry, without_login
+from .registry import HOW_TO_SET, Listing, Registry, open_registry, without_login
 from .store import Store, index_source, remove_source, write_settings
 
 _SYNC_SECONDS = 60.0  # for one adaptor when somebody asked for it
@@ -220,7 +220,7 @@ class AdaptorLookup:
             tell(result)
             return result
 
-        async with Registry(address) as registry, asyncio.TaskGroup() as group:
+        async with open_registry(address) as registry, asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(registry, name)) for name in names]
         results = tuple(task.result() for task in tasks)
         if any(result.error is None for result in results):
@@ -258,7 +258,7 @@ class AdaptorLookup:
             if stored is not None or await asyncio.to_thread(self._shelf.missed, wanted):
                 return stored, None
             try:
-                async with Registry(address) as registry:
+                async with open_registry(address) as registry:
                     return await self._fetched(registry, wanted, self._fetch_seconds), None
             except TurnError as error:
                 return None, error.message
@@ -283,13 +283,8 @@ class AdaptorLookup:
 
     def _resolved(self, wanted: Specifier) -> Specifier:
         """The same adaptor with a version: the newest known one when none is wanted."""
-        if wanted.version:
-            return wanted
-        return Specifier(wanted.package, newest(self._known(wanted.package)))
-
-    def _known(self, package: str) -> set[str]:
-        catalogued = self._catalogue.versions.get(package, ())
-        return self._shelf.known_versions().get(package, set()) | set(catalogued)
+        known = self._catalogue.with_versions(self._shelf.known_versions()).versions
+        return Specifier(wanted.package, wanted.version or newest(known.get(wanted.package, ())))
 
     def _nearest(self, wanted: Specifier, request: str, failure: str | None) -> AdaptorText:
         """The best that is known without the wanted docs: another version's, or the catalogue's."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -125,37 +125,28 @@ class Listing:
     latest: str | None
 
 
+@asynccontextmanager
+async def open_registry(address: str) -> AsyncIterator[Registry]:
+    """A connection to one registry. Raises `BadRequest` for what is not a web server's address."""
+    parts = _web_address(address)
+    if parts is None:
+        raise BadRequest("The address of the package registry is not an http(s) address.")
+    # 0.1 s, and only fetching documentation needs it.
+    import httpx2  # noqa: PLC0415
+
+    async with httpx2.AsyncClient(
+        timeout=_SILENCE, follow_redirects=True, max_redirects=_REDIRECTS
+    ) as client:
+        yield Registry(client, address.rstrip("/"), parts.hostname or "")
+
+
+@dataclass(frozen=True, slots=True)
 class Registry:
-    """A connection to one registry; use it as `async with Registry(address) as registry`.
+    """See `open_registry`."""
 
-    Raises `BadRequest` for an address that is not one of a web server.
-    """
-
-    def __init__(self, address: str) -> None:
-        parts = _web_address(address)
-        if parts is None:
-            raise BadRequest("The address of the package registry is not an http(s) address.")
-        self._address = address.rstrip("/")
-        self._host = parts.hostname
-        self._client: httpx2.AsyncClient | None = None
-
-    async def __aenter__(self) -> Registry:
-        # 0.1 s, and only fetching documentation needs it.
-        import httpx2  # noqa: PLC0415
-
-        self._client = httpx2.AsyncClient(
-            timeout=_SILENCE, follow_redirects=True, max_redirects=_REDIRECTS
-        )
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+    _client: httpx2.AsyncClient
+    _address: str
+    _host: str
 
     async def listing(self, package: str) -> Listing:
         """What the registry has of a package. Raises `NotFound` when that is nothing."""
@@ -180,9 +171,8 @@ class Registry:
         return await asyncio.to_thread(_read, content, listing.package, release)
 
     async def _get(self, url: str, accept: str, largest: int, what: str) -> bytes:
-        import httpx2  # noqa: PLC0415  see __aenter__
+        import httpx2  # noqa: PLC0415  as in open_registry
 
-        assert self._client is not None, "use it as a context manager"
         try:
             async with self._client.stream("GET", url, headers={"accept": accept}) as response:
                 if response.status_code != 200:
