@@ -1,6 +1,6 @@
 """No answer of a server is a bug of this program: seeded mutations of what the real service sends.
 
-`SOAK` in the environment is the number of seeds, for `make soak`.
+`GLOBAL_CHAT_SOAK` in the environment is the number of seeds, for `make soak`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.service.scripts import PAGE, WORKFLOW, code_call, edit, inspect, stru
 
 pytestmark = pytest.mark.service
 
-SEEDS = range(int(os.environ.get("SOAK", "60")))
+SEEDS = range(int(os.environ.get("GLOBAL_CHAT_SOAK", "60")))
 
 
 def deep(levels: int) -> Any:
@@ -131,11 +131,11 @@ async def test_no_answer_of_a_server_is_an_internal_error(wire: random.Random) -
     async def no_wait(_seconds: float) -> None:
         pass
 
+    anthropic = AnthropicModel(api_key="sk-test", base_url="http://127.0.0.1:1")
+    model = Retrying(anthropic, RetrySettings(), sleep=no_wait)
     outcomes = set()
     for seed in SEEDS:
         wire.seed(seed)
-        anthropic = AnthropicModel(api_key="sk-test", base_url="http://127.0.0.1:1")
-        model = Retrying(anthropic, RetrySettings(), sleep=no_wait)
         try:
             response = await take_turn(payload, Services(model, settings), lambda _event: None)
             json.dumps(response.model_dump(mode="json")).encode()
@@ -145,6 +145,5 @@ async def test_no_answer_of_a_server_is_an_internal_error(wire: random.Random) -
         except TurnError as error:
             error.as_json()
             outcomes.add(error.type)
-        finally:
-            await anthropic.aclose()
+    await anthropic.aclose()
     assert {"answered", "INVALID_OUTPUT"} <= outcomes
