@@ -148,8 +148,8 @@ def test_silence_ends_with_a_timeout_before_and_in_the_middle_of_an_answer(
     command: CommandLine, messages_server: MessagesServer, agent: str, after: int
 ) -> None:
     answers(messages_server, agent, stream("hang", after)(agent))
-    error = check(command, ask(command, messages_server, "--timeout", "2"), "TIMEOUT", 4)
-    assert error["details"]["timeout_seconds"] == 2
+    error = check(command, ask(command, messages_server, "--timeout", "1"), "TIMEOUT", 4)
+    assert error["details"]["timeout_seconds"] == 1
     assert messages_server.client_left.wait(10)
 
 

@@ -256,7 +256,7 @@ async def test_turns_that_nobody_used_are_complained_about() -> None:
         ("planner: [", "line 1"),
         ("planner: []\nplanner: []\n", "duplicate key"),
         ('{"planner": [}', "line 1, column 14"),
-        ("{" * 100_000, "not valid YAML"),
+        ("{" * 1_000, "not valid YAML"),
         ("a: \x00", "not valid YAML"),
     ],
 )

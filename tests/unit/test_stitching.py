@@ -35,7 +35,7 @@ def drawn_change(document: Document, code: str, data: st.DataObject) -> tuple[st
 # --- properties, over generated documents in all forms and styles
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(documents(), any_code, st.data())
 def test_the_body_reads_back_as_the_code_and_all_others_as_before(
     document: Document, code: str, data: st.DataObject
@@ -46,7 +46,7 @@ def test_the_body_reads_back_as_the_code_and_all_others_as_before(
     assert bodies_of(text, document.form) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(documents(), any_code, st.data())
 def test_a_body_is_the_only_thing_that_changes(
     document: Document, code: str, data: st.DataObject
@@ -75,7 +75,7 @@ def test_a_body_is_the_only_thing_that_changes(
     assert ("\r\n" in before) <= ("\n" not in after.replace("\r\n", ""))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents(), any_code, st.data())
 def test_the_same_code_gives_the_same_document(
     document: Document, code: str, data: st.DataObject
