@@ -83,10 +83,7 @@ def read_settings(path: Path | None) -> Settings:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        fault = {
-            "extra_forbidden": "is not a known key of the settings",
-            "model_type": "must be a table",
-        }.get(first["type"]) or in_words(first["type"], first["msg"]).replace("should", "must", 1)
+        fault = {"model_type": "must be a table"}.get(first["type"]) or in_words(first, Settings)
         raise BadRequest(f"{path}: `{dotted(first['loc'], 'settings')}` {fault}.") from None
 
 

@@ -33,9 +33,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from .names import Usage
+from .texts import nearest
 
 
 class TurnError(Exception):
@@ -192,9 +194,15 @@ Location = tuple[int | str, ...]
 _BRANCHES = {"str", "bool", "list", "dict", "constrained-int"}
 
 _WORDS = {
-    "extra_forbidden": "is not known",
+    "extra_forbidden": "is not a known key",
     "missing": "is missing",
-    "model_type": "should be a valid dictionary",
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "must be an object"),
+    **dict.fromkeys(("string_type", "string_sub_type"), "must be text"),
+    "list_type": "must be a list",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "must be a number"),
+    "string_too_short": "must not be empty",
 }
 
 
@@ -209,10 +217,22 @@ def dotted(location: Location, root: str) -> str:
     return path or root
 
 
-def in_words(kind: str, message: str) -> str:
-    """What is wrong with a value, to follow its name: `is missing`, `should be a valid list`.
+def in_words(one: Mapping[str, Any], model: Any = None) -> str:
+    """What is wrong with a value, to follow its name: `is missing`, `must be a list`.
 
-    `kind` and `message` are `type` and `msg` of one of Pydantic's errors.
+    `one` is one of Pydantic's errors. `model`, the Pydantic class that refused the data, has the
+    keys that a misspelt one may stand for.
     """
-    own = message.removeprefix("Value error, ")
-    return _WORDS.get(kind) or re.sub(r"^\w+ should", "should", own)
+    kind, own = one["type"], one["msg"].removeprefix("Value error, ")
+    words = _WORDS.get(kind) or re.sub(r"^\w+ should", "must", own).replace("a valid ", "a ")
+    if kind != "extra_forbidden" or model is None:
+        return words
+    near = nearest(str(one["loc"][-1]), _keys(model.model_json_schema()))
+    return f"{words} (did you mean `{near}`?)" if near else words
+
+
+def _keys(schema: Any) -> set[str]:
+    """Every key that a JSON schema names."""
+    inner = schema.values() if isinstance(schema, dict) else schema
+    found = {key for each in inner if isinstance(each, dict | list) for key in _keys(each)}
+    return found | set(schema.get("properties", ())) if isinstance(schema, dict) else found

@@ -19,7 +19,7 @@ from pydantic import (
 from .attachments import Attachment, as_text
 from .errors import BadRequest, Location, dotted, in_words
 from .response import HistoryEntry
-from .texts import replace_lone_surrogates_in
+from .texts import did_you_mean, replace_lone_surrogates_in
 
 
 def _history_text(content: Any) -> Any:
@@ -122,6 +122,16 @@ class Payload(_Conversation):
     metrics_opt_in: StrictBool = False
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those, and one for a page that is none."""
+        if not self.page or self.page.strip("/").startswith("workflows"):
+            return super().warnings
+        return (
+            *super().warnings,
+            f"The page {self.page!r} is ignored: a page is workflows/NAME or workflows/NAME/STEP.",
+        )
+
+    @property
     def evidence(self) -> tuple[Attachment, ...]:
         """The attachments as they travel."""
         return tuple(a.as_attachment() for a in self.attachments)
@@ -194,16 +204,16 @@ def _sentence(error: ValidationError) -> str:
     """`The payload cannot be used: 'content' is missing; …`, with the first five of them."""
     wrong: dict[str, list[str]] = {}
     for e in error.errors(include_url=False, include_input=False):
-        wrong.setdefault(_name(e["loc"]), []).append(in_words(e["type"], e["msg"]))
+        wrong.setdefault(_name(e["loc"]), []).append(in_words(e))
     found = [f"{name!r} {_alternatives(words)}" for name, words in wrong.items()]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
     return "The payload cannot be used: " + "; ".join(found[:5]) + more + "."
 
 
 def _alternatives(words: list[str]) -> str:
-    """What a field may hold: `should be a valid string or a valid list`."""
+    """What a field may hold: `must be text or a list`."""
     first, *others = dict.fromkeys(words)
-    return " or ".join([first, *(other.removeprefix("should be ") for other in others)])
+    return " or ".join([first, *(other.removeprefix("must be ") for other in others)])
 
 
 def _name(location: Location) -> str:
@@ -211,8 +221,12 @@ def _name(location: Location) -> str:
 
 
 def _unknown_keys(value: BaseModel, path: str) -> list[str]:
-    found = [f"Unknown payload key {path + key!r} is ignored." for key in (value.model_extra or {})]
-    for name in type(value).model_fields:
+    known = type(value).model_fields
+    found = [
+        f"Unknown payload key {path + key!r} is ignored.{did_you_mean(key, known)}"
+        for key in value.model_extra or ()
+    ]
+    for name in known:
         child = getattr(value, name)
         children = child if isinstance(child, list) else [child]
         for i, item in enumerate(children):

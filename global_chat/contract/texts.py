@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(?P<inside>.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
@@ -15,6 +17,17 @@ def without_fence(text: str) -> str:
     """
     match = _FENCE.match(text)
     return match["inside"] if match else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like `word`, if one is."""
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` Did you mean `page`?`, with the known word that is most like `word`; "" when none is."""
+    near = nearest(word, known)
+    return f" Did you mean `{near}`?" if near else ""
 
 
 def one_line(text: str) -> str:

@@ -98,7 +98,11 @@ def _check_target(path: Path) -> None:
         raise BadRequest(f"{path} cannot be written: {_reason(error)}.") from None
     if mode is not None and stat.S_ISDIR(mode):
         raise BadRequest(f"{path} is a folder; name a file in it.")
-    if mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):  # root may all
+    if mode is not None and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISBLK(mode)):
+        # What `/dev/stdout` and `>(command)` stand for is open already, and is read.
+        if path.parts[:2] not in (("/", "dev"), ("/", "proc")):
+            raise BadRequest(f"{path} is not a file; name a file, or use --json and a pipe.")
+    elif mode is not None and not (mode & 0o222 and os.access(path, os.W_OK)):
         raise BadRequest(f"{path} is write-protected; name another file.")
     if mode is None or stat.S_ISREG(mode):
         _check_folder(path)
@@ -137,38 +141,70 @@ def write_atomically(path: Path, text: str) -> None:
     write_together({path: text})
 
 
-def write_together(files: Mapping[Path, str]) -> None:
+def write_together(files: Mapping[Path, str | None]) -> None:
     """Write several files that belong to one run: all of them or, when one has no room, none.
 
-    Text becomes UTF-8 as it is, line ends included; half of a surrogate pair becomes U+FFFD. A
-    file that exists keeps its permissions, a link stays a link. A device such as `/dev/stdout` is
-    written straight through. No temporary file stays behind. SIGINT, SIGTERM and SIGHUP are held
-    back for the moment that this takes; a second one is not.
+    Text becomes UTF-8 as it is, line ends included; half of a surrogate pair becomes U+FFFD. None
+    takes a file away. A file that exists keeps its permissions, a link stays a link. A device such
+    as `/dev/stdout` is written straight through. No temporary file stays behind. SIGINT, SIGTERM
+    and SIGHUP are held back for the moment that this takes; a second one is not.
 
     Raises `InternalError` with the reason when a file cannot be written.
     """
-    data = {path: replace_lone_surrogates(text).encode() for path, text in files.items()}
-    through = {path for path in files if path.exists() and not path.is_file()}
-    targets = {path: Path(os.path.realpath(path)) for path in files if path not in through}
-    temporary = {path: temporary_beside(target) for path, target in targets.items()}
     path = Path()
-    with _signals_held_back():
+    with (
+        _signals_held_back(),
+        contextlib.ExitStack() as temporary,
+        contextlib.ExitStack() as undo,
+    ):
         try:
-            for path, target in targets.items():
-                _stage(data[path], temporary[path], target)
-            for path in files:
-                if path in through:
-                    path.write_bytes(data[path])
+            staged = []
+            for path, text in files.items():
+                data = None if text is None else replace_lone_surrogates(text).encode()
+                staged.append((path, data, _staged(path, data, temporary)))
+            for path, data, new in staged:
+                if new is None and data is not None:
+                    path.write_bytes(data)
                 else:
-                    temporary[path].replace(targets[path])
+                    _put(new, Path(os.path.realpath(path)), undo, temporary)
         except OSError as error:
             raise InternalError(
                 f"{path} could not be written: {_reason(error)}. Free the disk or name another "
                 "file, and try again."
             ) from error
-        finally:
-            for file in temporary.values():
-                file.unlink(missing_ok=True)
+        undo.pop_all()
+
+
+def _staged(path: Path, data: bytes | None, temporary: contextlib.ExitStack) -> Path | None:
+    """The data in a file beside `path`; None when there is none, and for a device."""
+    if data is None or (path.exists() and not path.is_file()):
+        return None
+    target = Path(os.path.realpath(path))
+    new = temporary_beside(target)
+    temporary.callback(new.unlink, missing_ok=True)
+    _stage(data, new, target)
+    return new
+
+
+def _put(
+    new: Path | None, target: Path, undo: contextlib.ExitStack, temporary: contextlib.ExitStack
+) -> None:
+    """Put `new` in the place of `target`; `undo` brings back what was there."""
+    old = temporary_beside(target)
+    if target.exists():
+        # A second name for the old bytes costs no room; not every file system has them.
+        try:
+            os.link(target, old)
+        except OSError:
+            shutil.copy2(target, old)
+        temporary.callback(old.unlink, missing_ok=True)
+        undo.callback(old.replace, target)
+    else:
+        undo.callback(target.unlink, missing_ok=True)
+    if new is not None:
+        new.replace(target)
+    else:
+        target.unlink(missing_ok=True)
 
 
 def temporary_beside(target: Path) -> Path:

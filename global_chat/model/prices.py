@@ -86,7 +86,7 @@ def parse_prices(text: str | None = None, source: str = "") -> Prices:
         raise BadRequest(f"{source} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        fault = f"{dotted(first['loc'], 'it')} {in_words(first['type'], first['msg'])}"
+        fault = f"{dotted(first['loc'], 'it')} {in_words(first, Prices)}"
         raise BadRequest(f"The price file {source} cannot be used: {fault}.") from None
 
 

@@ -89,8 +89,10 @@ class Stream:
     """Stands in front of standard output or standard error.
 
     What the encoding lacks is replaced. When the reader has gone (`| head -1`), or nothing more
-    can be written for any other reason, all later text is swallowed.
+    can be written for any other reason, all later text is swallowed; `error` is that other reason.
     """
+
+    error: OSError | None = None
 
     def __init__(self, raw: TextIO | None) -> None:
         """`raw` is None when the process was started with the stream closed."""
@@ -101,16 +103,16 @@ class Stream:
         if self._raw is not None:
             try:
                 self._raw.write(text.encode(self.encoding, lacking).decode(self.encoding))
-            except (OSError, ValueError):
-                self._let_go(self._raw)
+            except (OSError, ValueError) as error:
+                self._let_go(self._raw, error)
         return len(text)
 
     def flush(self) -> None:
         if self._raw is not None:
             try:
                 self._raw.flush()
-            except (OSError, ValueError):
-                self._let_go(self._raw)
+            except (OSError, ValueError) as error:
+                self._let_go(self._raw, error)
 
     def line(self, text: str) -> None:
         """Write `text` and a newline, now."""
@@ -133,9 +135,11 @@ class Stream:
             raise OSError("the stream is closed")
         return self._raw.fileno()
 
-    def _let_go(self, raw: TextIO) -> None:
+    def _let_go(self, raw: TextIO, error: Exception) -> None:
         """Python flushes what it still holds when it exits, and would complain about it there."""
         self._raw = None
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            self.error = error
         with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, raw.fileno())

@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from global_chat.disk.reading import read_text
+from global_chat.disk.reading import number_of, read_text
 from global_chat.disk.writing import write_together
 from global_chat.model.recording import Recording, readable_yaml
 from global_chat.model.secrets import scrub_value
 from global_chat.yaml.compose import compose
-from global_chat.yaml.nodes import Mapping
+from global_chat.yaml.nodes import Mapping, data_of
 from global_chat.yaml.source import Source
 
-from .cases import Case, Expect, PartExpectation, spelled
+from .cases import Case, Expect, PartExpectation
 from .compare import DocumentDiff, covers, differences, document_diff, observed, part_differences
 from .play import Outcome
 
@@ -119,7 +119,7 @@ def with_expectations(text: str, values: dict[str, Any]) -> str:
     expect = entry.value
     if not isinstance(expect, Mapping) or expect.flow:
         # Numbers that keep how they are spelled are texts: as expectations they mean the same.
-        known = json.loads(json.dumps(spelled(expect) or {}, default=str))
+        known = json.loads(json.dumps(data_of(expect, number_of) or {}, default=str))
         anew = readable_yaml({"expect": _present({**known, **values})}).rstrip("\n")
         return source.splice([(entry.start, entry.end, anew)])
     splices, added = [], ""

@@ -295,3 +295,25 @@ def test_two_results_never_share_a_file(tmp_path: Path) -> None:
 
 def test_a_device_may_take_every_result(tmp_path: Path) -> None:
     check_writable([Path(os.devnull), Path(os.devnull)])
+
+
+def test_when_the_last_of_several_files_cannot_be_put_in_place_all_are_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "gone"):
+        (tmp_path / name).write_text(f"old {name}")
+    put = Path.replace
+
+    def fails_at_b(self: Path, target: Path) -> Path:
+        if target.name == "b" and self.read_text() == "new":
+            raise OSError(28, "No space left on device")
+        return put(self, target)
+
+    monkeypatch.setattr(Path, "replace", fails_at_b)
+    with pytest.raises(InternalError, match="b could not be written: No space left"):
+        write_together(
+            dict.fromkeys([tmp_path / "a", tmp_path / "fresh"], "new")
+            | {tmp_path / "gone": None, tmp_path / "b": "new"}
+        )
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {name: f"old {name}" for name in ("a", "b", "gone")}

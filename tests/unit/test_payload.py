@@ -112,9 +112,9 @@ def test_what_is_no_object_is_refused(data: object, kind: str) -> None:
         ({"content": None}, "content", "is missing"),
         ({"content": ""}, "content", "is blank"),
         ({"content": " \n\t "}, "content", "is blank"),
-        ({"content": ["hi"]}, "content", "valid string"),
-        ({"content": "x", "workflow_yaml": {"name": "W"}}, "workflow_yaml", "valid string"),
-        ({"content": "x", "history": "hello"}, "history", "valid list"),
+        ({"content": ["hi"]}, "content", "must be text"),
+        ({"content": "x", "workflow_yaml": {"name": "W"}}, "workflow_yaml", "must be text"),
+        ({"content": "x", "history": "hello"}, "history", "must be a list"),
         (
             {"content": "x", "history": [{"role": "system", "content": "a"}]},
             "history[0].role",
@@ -124,14 +124,14 @@ def test_what_is_no_object_is_refused(data: object, kind: str) -> None:
         (
             {"content": "x", "history": [{"role": "user", "content": 3}]},
             "history[0].content",
-            "valid string",
+            "must be text",
         ),
-        ({"content": "x", "attachments": {"log": "a"}}, "attachments", "valid list"),
+        ({"content": "x", "attachments": {"log": "a"}}, "attachments", "must be a list"),
         ({"content": "x", "attachments": [{"content": "a"}]}, "attachments[0].type", "is missing"),
         (
             {"content": "x", "attachments": [{"type": "", "content": "a"}]},
             "attachments[0].type",
-            "at least 1",
+            "must not be empty",
         ),
         (
             {"content": "x", "attachments": [{"type": "log"}]},
@@ -141,11 +141,15 @@ def test_what_is_no_object_is_refused(data: object, kind: str) -> None:
         (
             {"content": "x", "attachments": [{"type": "log", "content": 5}]},
             "attachments[0].content",
-            "should be a valid string or a valid list or a valid dictionary.",
+            "must be text or a list or an object.",
         ),
-        ({"content": "x", "options": {"stream": "perhaps"}}, "options.stream", "valid boolean"),
-        ({"content": "x", "meta": {"user": "me"}}, "meta.user", "valid dictionary"),
-        ({"content": "x", "metrics_opt_in": "perhaps"}, "metrics_opt_in", "valid boolean"),
+        (
+            {"content": "x", "options": {"stream": "perhaps"}},
+            "options.stream",
+            "must be true or false",
+        ),
+        ({"content": "x", "meta": {"user": "me"}}, "meta.user", "must be an object"),
+        ({"content": "x", "metrics_opt_in": "perhaps"}, "metrics_opt_in", "must be true or false"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_field(data: object, field: str, words: str) -> None:

@@ -49,7 +49,7 @@ def test_a_broken_case_is_told_with_its_place(tmp_path: Path, case: str, place: 
 
 def test_a_broken_script_is_told_with_its_place(tmp_path: Path) -> None:
     write_case(tmp_path, "broken", script=SCRIPT.replace("text: Done.", "txt: Done."))
-    assert "script.yaml:4:10: job_code_agent[0].txt is not known" in faults(tmp_path)
+    assert "script.yaml:4:10: job_code_agent[0].txt is not a known key" in faults(tmp_path)
 
 
 def test_every_fault_of_every_case_is_told_at_once(tmp_path: Path) -> None:
@@ -122,11 +122,11 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
     ("line", "problem"),
     [
         ("{", "1: Expecting property name"),
-        ("[]", "1: the value should be"),
-        ('{"id": "a", "content": "x", "destination": "nowhere"}', "1: destination should be"),
+        ("[]", "1: the value must be"),
+        ('{"id": "a", "content": "x", "destination": "nowhere"}', "1: destination must be"),
         (
             '{"id": "a", "content": "x", "destination": "planner", "more": 1}',
-            "1: more is not known",
+            "1: more is not a known key",
         ),
         ('{"id": "a", "content": " ", "destination": "planner"}', "1: The payload"),
         (

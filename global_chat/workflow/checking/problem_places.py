@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
+from global_chat.contract import texts
 from global_chat.workflow.parts import Problem, Severity, Trigger
 from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.reading.trigger_settings import placed_settings
@@ -63,5 +63,4 @@ class Places:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A suggestion of the known word that is most like `word`, if one is."""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"Did you mean `{near[0]}`?" if near else None
+    return texts.did_you_mean(word, known).strip() or None

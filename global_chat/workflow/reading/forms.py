@@ -7,6 +7,7 @@ only reads works from the parts, and knows no form.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
@@ -21,6 +22,7 @@ from global_chat.yaml.nodes import (
     Scalar,
     Sequence,
     resolve,
+    text_of,
 )
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Source
@@ -29,6 +31,9 @@ P = TypeVar("P", Step, Trigger, Edge)
 
 #: More steps or edges than this are not a workflow: aliases can make millions out of a short text.
 MAX_PARTS = 20_000
+
+#: What a body holds whose code is in a file: a path, which no code looks like.
+_SCRIPT = re.compile(r"\.{0,2}/(?![/*])[^\r\n]*\.js|[^\s'\"`(){};,=]+\.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,13 @@ def code_of(body: Content | None) -> str | None:
     if not isinstance(body, Scalar):
         return None
     return body.text.replace("\r\n", "\n") if "\r" in body.text else body.text
+
+
+def code_path_of(body: Content | None) -> str | None:
+    """The script that a body names in the place of code: `./load.js`, or `path: ./load.js`."""
+    if isinstance(body, Mapping):
+        return text_of(body, "path")
+    return body.text if isinstance(body, Scalar) and _SCRIPT.fullmatch(body.text) else None
 
 
 def key_text(source: Source, entry: Entry) -> str:

@@ -7,6 +7,7 @@ from global_chat.workflow.reading.forms import (
     Layout,
     Placed,
     code_of,
+    code_path_of,
     key_text,
     mapping_or_null,
     section,
@@ -51,12 +52,13 @@ def _step(source: Source, holder: Mapping, entry: Entry) -> Placed[Step]:
     if job is None:
         return Placed(Step(key, key, line=line), entry.value, entry, holder)
     body = value_of(job, "body")
+    path = code_path_of(body)
     step = Step(
         key=key,
         name=text_of(job, "name") or key,
         adaptor=text_of(job, "adaptor"),
-        code=code_of(body),
-        code_path=text_of(body, "path") if isinstance(body, Mapping) else None,
+        code=None if path else code_of(body),
+        code_path=path,
         id=text_of(job, "id"),
         line=line,
     )

@@ -12,6 +12,7 @@ from global_chat.workflow.reading.forms import (
     Placed,
     check_number,
     code_of,
+    code_path_of,
     is_nothing,
     key_text,
 )
@@ -123,23 +124,16 @@ def _uuid(mapping: Mapping) -> str | None:
 
 def _step(key: str, mapping: Mapping, line: int) -> Step:
     body = value_of(mapping, "expression")
-    code = code_of(body)
-    path = text_of(body, "path") if isinstance(body, Mapping) else _file_reference(code)
+    path = code_path_of(body)
     return Step(
         key=key,
         name=text_of(mapping, "name") or key,
         adaptor=text_of(mapping, "adaptor") or _first_text(value_of(mapping, "adaptors")),
-        code=None if path else code,
+        code=None if path else code_of(body),
         code_path=path,
         id=_uuid(mapping),
         line=line,
     )
-
-
-def _file_reference(code: str | None) -> str | None:
-    """An `expression` that is nothing but a path to a script names that file."""
-    is_path = code and code.startswith(("./", "../", "/")) and code.endswith(".js")
-    return code if is_path and len(str(code).split()) == 1 else None
 
 
 def _first_text(value: Content | None) -> str | None:
