@@ -168,7 +168,7 @@ class Closing:
                 self._usage = usage
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
-        """`router → planner · 2 changes · 904 tokens in, 61 out · $0.0036 at prices of … · 3.2 s · …`.
+        """`router → planner · 2 changes · 904 tokens in, 61 out · $0.0036 at prices of … · 3.2 s`.
 
         Of a turn that failed it says nothing of changes: the error names what was kept.
         """
