@@ -59,7 +59,7 @@ def problems(blocks: list[Block], folder: Path) -> list[str]:
     for block in blocks:
         if unknown := set(block.marks) - NOT_RUN:
             return [f"line {block.line}: sh {' '.join(unknown)} is not a mark that is known"]
-        for line in () if block.marks else block.commands.splitlines():
+        for line in () if block.marks else block.commands.replace("\\\n", "").splitlines():
             code, said = ran(line, folder)
             if code != 0:
                 return [f"line {block.line}: exit code {code}\n{said[-2_000:]}"]
