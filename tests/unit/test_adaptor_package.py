@@ -93,7 +93,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(operations=JSON, common=JSON, whole=JSON)
 def test_an_ast_of_any_shape_is_read_as_far_as_it_makes_sense(
     operations: object, common: object, whole: object

@@ -92,7 +92,8 @@ def test_the_same_code_gives_the_same_document(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_step_of_a_real_document_can_be_edited_and_set_back(path: Path) -> None:
     text = path.read_bytes().decode()
-    for page in ("workflows/immunization-reminders", "workflows/facility-registry-sync"):
+    pages = ("workflows/immunization-reminders", "workflows/facility-registry-sync")
+    for page in pages if "\nworkflows:" in text else pages[:1]:
         workflow = Workflow.read(text, page)
         for step in workflow.steps:
             after = workflow.with_code(step.key, NEW)
