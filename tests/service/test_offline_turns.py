@@ -21,8 +21,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.knowledge.library import Library
-from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.library import Library, Reference
 from global_chat.offline.router import OfflineRouter
 from global_chat.workflow.document import Workflow
 
