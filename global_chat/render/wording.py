@@ -159,7 +159,7 @@ class Closing:
                 self._backend = backend
             case AgentInvoked(agent=agent):
                 self._agents.append(agent)
-            case ModelCallEnded(model=model, usage=usage) if usage != Usage():
+            case ModelCallEnded(model=str(model), usage=usage) if usage != Usage():
                 self._by_model[model] = self._by_model.get(model, Usage()) + usage
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
