@@ -216,7 +216,8 @@ class LogLines:
             case RouteDecided():
                 return _route_line(event)
             case ModelCallEnded():
-                return _model_call_line(event, NO_MODEL + ";" if self._offline else event.model)
+                model = None if self._offline else event.model
+                return _model_call_line(event, model or f"{NO_MODEL};")
             case RetryPlanned(agent=agent, error_type=error_type, wait_seconds=wait):
                 return f"WARNING {agent}: {retry(error_type, wait)}"
             case ToolCalled(agent=agent, tool=tool, input=given, step=step):
