@@ -227,7 +227,8 @@ def in_words(one: Mapping[str, Any], model: Any = None) -> str:
     words = _WORDS.get(kind) or re.sub(r"^\w+ should", "must", own).replace("a valid ", "a ")
     if kind != "extra_forbidden" or model is None:
         return words
-    near = nearest(str(one["loc"][-1]), _keys(model.model_json_schema()))
+    name, known = str(one["loc"][-1]), _keys(model.model_json_schema())
+    near = nearest(name, known) if name not in known else None  # a known key in the wrong place
     return f"{words} (did you mean `{near}`?)" if near else words
 
 

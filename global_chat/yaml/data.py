@@ -8,6 +8,7 @@ from collections import abc
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from global_chat.contract.texts import replace_lone_surrogates_in
 from global_chat.yaml.compose import MAX_DEPTH, MAX_VALUES, compose
 from global_chat.yaml.nodes import (
     Alias,
@@ -111,7 +112,7 @@ def read_json(text: str, number: Callable[[str], Any] | None = None) -> Any:
     except RecursionError:
         raise Unreadable(f"It is nested more than {MAX_DEPTH} levels deep.") from None
     _check_size(value)
-    return value
+    return replace_lone_surrogates_in(value)  # as the YAML reader does
 
 
 def _check_size(value: Any) -> None:
