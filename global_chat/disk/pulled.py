@@ -20,11 +20,10 @@ from global_chat.workflow.changes import pairs
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Problem, Step
-from global_chat.workflow.stitching.code_scalars import literal, quoted
 from global_chat.yaml.block_scalars import header_span
 from global_chat.yaml.nodes import Alias, Entry, Mapping, Node, Scalar, find, lineage
 from global_chat.yaml.source import BOM, Source, Splice
-from global_chat.yaml.writing import scalar
+from global_chat.yaml.writing import literal, quoted, scalar
 
 from .reading import MAX_BYTES, read_text
 
