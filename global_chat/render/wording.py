@@ -30,6 +30,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.texts import shortened
+from global_chat.model.prices import parse_prices
 
 from .text import clean, counted, one_line
 
@@ -143,12 +144,13 @@ def dollars(cost: float | None) -> str:
 
 
 class Closing:
-    """Listens for who answered, what changed and what it took, for the line at the end."""
+    """Listens for who answered, what changed, what it took and cost, for the line at the end."""
 
     def __init__(self) -> None:
         self._backend = ""
         self._agents: list[AgentName] = []
         self._usage = Usage()
+        self._by_model: dict[str, Usage] = {}
         self._changed = ""
 
     def __call__(self, event: Event) -> None:
@@ -157,6 +159,8 @@ class Closing:
                 self._backend = backend
             case AgentInvoked(agent=agent):
                 self._agents.append(agent)
+            case ModelCallEnded(model=model, usage=usage) if usage != Usage():
+                self._by_model[model] = self._by_model.get(model, Usage()) + usage
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
                 self._changed = _changes(response.meta.changes)
@@ -164,7 +168,7 @@ class Closing:
                 self._usage = usage
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
-        """`router → planner · 2 changes · 1,204 tokens in, 61 out · 3.2 s · wrote a.json`.
+        """`router → planner · 2 changes · 904 tokens in, 61 out · $0.0036 at prices of … · 3.2 s`.
 
         Of a turn that failed it says nothing of changes: the error names what was kept.
         """
@@ -173,10 +177,20 @@ class Closing:
             agents_in_order(self._agents),
             self._changed,
             tokens(self._usage),
+            self._cost(),
             f"{seconds:.1f} s",
             "wrote " + ", ".join(one_line(str(file)) for file in files) if files else "",
         ]
         return " · ".join(filter(None, parts))
+
+    def _cost(self) -> str:
+        """What the turn cost; "" where no model was asked, or one whose price is not known."""
+        if not self._by_model or self._backend != "anthropic":
+            return ""
+        prices = parse_prices()
+        costs = [prices.cost(model, usage) for model, usage in self._by_model.items()]
+        cost = sum(cost or 0 for cost in costs)
+        return "" if None in costs else f"{dollars(cost)} at prices of {prices.as_of}"
 
 
 def _changes(changes: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -130,8 +131,15 @@ def junit_report(run: Run, summary: Summary) -> str:
 
 
 def _filled(template: str, run: Run, summary: Summary, **more: Any) -> str:
-    """The template with all text in it as text, never markup."""
-    environment = Environment(
+    shared = {"answered_by": summary.answered_by(run.backend), "destinations": DESTINATIONS}
+    filled = _templates().get_template(template)
+    return filled.render(run=run, summary=summary, dollars=dollars, marks=_MARKS, **shared, **more)
+
+
+@cache
+def _templates() -> Environment:
+    """The templates, with all text in them as text, never markup."""
+    return Environment(
         loader=PackageLoader("global_chat.replay", "."),
         autoescape=True,
         undefined=StrictUndefined,
@@ -139,9 +147,6 @@ def _filled(template: str, run: Run, summary: Summary, **more: Any) -> str:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    shared = {"answered_by": summary.answered_by(run.backend), "destinations": DESTINATIONS}
-    filled = environment.get_template(template)
-    return filled.render(run=run, summary=summary, dollars=dollars, marks=_MARKS, **shared, **more)
 
 
 def _printable(value: object) -> object:

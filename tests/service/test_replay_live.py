@@ -34,7 +34,8 @@ def server() -> Iterator[BatchesServer]:
 
 
 def live(tmp_path: Path, server: MessagesServer, *arguments: object) -> Ended:
-    url = ("--live", "--base-url", server.url)
+    (tmp_path / "settings.toml").write_text("[retry]\nfirst_wait = 0\n", "utf-8")
+    url = ("--live", "--base-url", server.url, "--config", tmp_path / "settings.toml")
     return run(tmp_path, *arguments, *url, "--json", ANTHROPIC_API_KEY=KEY, ANTHROPIC_AUTH_TOKEN="")
 
 

@@ -140,7 +140,7 @@ def test_an_alias_bomb_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["p.json", "p.yaml"])
-@pytest.mark.parametrize("depth", [150, 100_000])
+@pytest.mark.parametrize("depth", [150, 1_000])
 def test_what_nests_too_deeply_is_refused(tmp_path: Path, name: str, depth: int) -> None:
     error = refusal(written(tmp_path, "[" * depth + "]" * depth, name))
     assert "nested" in error.message

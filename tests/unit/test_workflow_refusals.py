@@ -101,7 +101,7 @@ _SIGNS = (*"|#'\"{}[],%\t\r\u2028\ufeff", "- ", ">-", ": ", "? ", "!t ", "---", 
 _PIECES = st.sampled_from((*_WORDS, *_SIGNS, "\n", "\n  ", "\n    "))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=40), st.lists(_PIECES, max_size=25).map("".join)))
 def test_no_text_makes_a_traceback(text: str) -> None:
     try:
