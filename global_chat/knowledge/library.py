@@ -51,17 +51,6 @@ from .store import (
     write_settings,
 )
 
-__all__ = [
-    "AdaptorText",
-    "IndexReport",
-    "Library",
-    "Passage",
-    "SourceStatus",
-    "Status",
-    "SyncResult",
-]
-
-
 _LONGEST_PASSAGE = 4_000  # characters
 _MOST_PASSAGES = 3
 _MOST_FOR_PROMPT = 3_500  # characters of all passages that nobody asked for
