@@ -38,8 +38,9 @@ types: $(VENV)/.ready-dev  ## Check types, strictly
 live: $(VENV)/.ready-dev  ## Run the live tests; they skip without ANTHROPIC_API_KEY
 	$(BIN)/python -m pytest -q -m 'integration or acceptance'
 
-soak: $(VENV)/.ready-dev  ## Damage inputs in 10,000 ways; a quarter of an hour
-	GLOBAL_CHAT_SOAK=10000 $(BIN)/python -m pytest -q tests/service/test_mutations.py
+soak: $(VENV)/.ready-dev  ## Damage inputs and a server's answers in 10,000 ways; half an hour
+	GLOBAL_CHAT_SOAK=10000 $(BIN)/python -m pytest -q tests/service/test_mutations.py \
+	  tests/service/test_wire_fuzz.py
 
 bench: $(VENV)/.ready-dev  ## Print the figures of benchmarks/
 	for script in benchmarks/*.py; do \

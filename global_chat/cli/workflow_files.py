@@ -17,7 +17,6 @@ from global_chat.render.wording import error_text
 from global_chat.workflow.changes import project_changes
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Problem
-from global_chat.workflow.whole_file import every_workflow
 
 #: Exit codes, as those of the `diff` program.
 _NOTHING_FOUND, _SOMETHING_FOUND, _UNREADABLE = 0, 1, 2
@@ -66,7 +65,7 @@ def _problems(path: str, catalogue: Catalogue) -> Iterator[tuple[str | None, Pro
     text = read_text(path)
     if not text.removeprefix("\ufeff").strip():
         yield None, Problem("warning", "empty", "The file is empty.", 1, 1)
-    for key, workflow in every_workflow(text):
+    for key, workflow in Workflow.every(text):
         for problem in workflow.check(catalogue.versions, catalogue.facts):
             yield key, problem
 
@@ -103,7 +102,7 @@ def run_diff(old: str | Path, new: str | Path) -> int:
 
 def _changes(old: str, new: str) -> Iterator[str]:
     """The changes of every workflow, of a project's under its key."""
-    before, after = dict(every_workflow(old)), dict(every_workflow(new))
+    before, after = dict(Workflow.every(old)), dict(Workflow.every(new))
     yield from project_changes(next(iter(before.values())), next(iter(after.values())))
     if len(before) == len(after) == 1:
         yield from next(iter(before.values())).changes_to(next(iter(after.values())))

@@ -12,7 +12,6 @@ from global_chat.contract.errors import BadRequest, InvalidWorkflow
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.finding import fold
 from global_chat.workflow.parts import Page
-from global_chat.yaml.source import Source
 
 from .reading import read_object, read_text
 
@@ -52,7 +51,7 @@ def workflow_files(folder: Path) -> list[Path]:
     """
     with suppress(BadRequest, InvalidWorkflow):
         project = folder / "project.yaml"
-        if not Workflow(Source(read_text(project)), None, 0).is_empty:
+        if not Workflow.read(read_text(project), position=0).is_empty:
             return [project]
     root = folder
     with suppress(BadRequest):

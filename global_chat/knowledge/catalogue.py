@@ -41,7 +41,8 @@ from global_chat.contract.specifier import (
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
 
 CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.bin"
-_COMMON = f"{PREFIX}common"
+#: The adaptor that most others include functions of.
+COMMON = f"{PREFIX}common"
 #: The adaptor whose operations every step has.
 COLLECTIONS = f"{PREFIX}collections"
 _WORD = re.compile(r"[^\W_]+")
@@ -239,7 +240,7 @@ def _facts(docs: AdaptorDocs, exact: bool) -> AdaptorFacts:
     by_kind: dict[str, list[Operation]] = {"operation": [], "function": [], "reader": []}
     for operation in (*docs.operations, *collections):
         by_kind[operation.kind].append(operation)
-    top_level = {op.name for op in _docs(_COMMON).operations if op.kind == "operation"}
+    top_level = {op.name for op in _docs(COMMON).operations if op.kind == "operation"}
     helpers = {op.name for op in by_kind["function"]} | set(docs.other_exports)
     by_source = {space.source: space for space in docs.namespaces}
     for space in docs.namespaces:

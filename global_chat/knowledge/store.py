@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .pages import Document, Page, Section
 
@@ -21,7 +22,7 @@ T = TypeVar("T")
 Kind = Literal["handbook", "catalogue", "folder", "adaptor"]
 
 #: Raised by one whenever the tables below or what is stored in them changes.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _FILE = "knowledge.db"
 _SUFFIXES = ("", "-wal", "-shm")
@@ -107,8 +108,12 @@ class Store:
             except (sqlite3.DatabaseError, UnicodeDecodeError, OSError) as error:
                 if self.path is None:
                     raise
-                self._replace(error)
+                self._recover(error)
                 return self._work(work)
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Every row that a query gives."""
+        return self.run(lambda connection: connection.execute(query, values).fetchall())
 
     def size(self) -> int:
         """Bytes on disk, what is written but not yet merged included; 0 in memory."""
@@ -141,31 +146,26 @@ class Store:
             connection.close()
             raise
 
-    def _replace(self, error: Exception) -> None:
-        """Make the next attempt possible: delete the file, or leave it and go on in memory."""
+    def _recover(self, error: Exception) -> None:
+        """Make the next attempt possible, with a new file or in memory, and say what is lost."""
         assert self.path is not None
         path, damaged = self.path, _is_damage(error)
         self.close()
-        if damaged:
-            folders = _folders(path)
+        folders = _read(path, _folders) or ()
+        if damaged and _deleted(path):
             again = f" Add your own documentation again: {', '.join(folders)}." if folders else ""
-            try:
-                for suffix in _SUFFIXES:
-                    Path(f"{path}{suffix}").unlink(missing_ok=True)
-                self.notes.append(
-                    f"The documentation database could not be used and was built anew.{again}"
-                )
-                return
-            except OSError:
-                pass
+            self.notes.append(
+                f"The documentation database could not be used and was built anew.{again}"
+            )
+            return
         self.path = None
-        self._connection = self._open()
+        self._connection = memory = self._open()
         self.notes.append(
             f"The documentation database {path} cannot be written; what is learned in this run is "
             "not kept. Set GLOBAL_CHAT_CACHE to a folder that can be written."
         )
-        if not damaged and path.is_file():
-            _copy(path, self._connection)
+        if not damaged:
+            _read(path, lambda file: _with_tables(file).backup(memory))
 
 
 def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -199,30 +199,26 @@ def _is_damage(error: Exception) -> bool:
     return not (isinstance(code, int) and code & 0xFF in _NO_WRITING)
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
-    return _connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-
-
-def _folders(path: Path) -> list[str]:
-    """Folders that an unusable file lists, as far as it can still be read."""
+def _read(path: Path, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    """What can be read of a file that is not to be written; None when nothing can."""
     try:
-        file = _read_only(path)
-        rows = file.execute("SELECT name FROM source WHERE kind = 'folder'").fetchall()
-        file.close()
+        with closing(_connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as file:
+            return work(file)
     except (sqlite3.Error, UnicodeDecodeError):
-        return []
-    return [name for (name,) in rows]
+        return None
 
 
-def _copy(path: Path, memory: sqlite3.Connection) -> None:
-    """Fill the database in memory from a file that cannot be written, if it can be read."""
+def _folders(file: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in file.execute("SELECT name FROM source WHERE kind = 'folder'")]
+
+
+def _deleted(path: Path) -> bool:
     try:
-        file = _read_only(path)
-        if _version(file) == SCHEMA_VERSION:
-            file.backup(memory)
-        file.close()
-    except (sqlite3.Error, UnicodeDecodeError):
-        pass
+        for suffix in _SUFFIXES:
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -246,10 +242,6 @@ class IndexReport:
     removed: int = 0
     passages: int = 0
     skipped: tuple[str, ...] = ()
-
-    def with_skipped(self, skipped: Iterable[str]) -> IndexReport:
-        """The same report that also says what was left out and why."""
-        return replace(self, skipped=tuple(skipped))
 
 
 def index_source(

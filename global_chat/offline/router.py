@@ -23,7 +23,7 @@ from global_chat.contract.names import Destination, Usage
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from global_chat.workflow.parts import Page, Step
 
-from .questions import Answer
+from .answers import Answer
 from .reading import classes_in, languages_of, normalised
 from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand

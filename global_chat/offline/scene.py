@@ -15,7 +15,7 @@ from functools import cached_property
 from global_chat.contract.specifier import newest, parse_specifier
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.javascript import Code
-from global_chat.workflow.outline_reading import read_outline
+from global_chat.workflow.outline import read_outline
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.yaml.nodes import Scalar, resolve
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from global_chat.cli.docs import _npm_registry
+from global_chat.cli.docs import npm_registry
 from global_chat.contract.errors import ConnectionFailed, TimedOut
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.registry import clean_address, registry_address
@@ -28,7 +28,7 @@ OPERATIONS = {
 
 @pytest.fixture
 def registry() -> str:
-    found = clean_address(registry_address(os.environ) or _npm_registry())
+    found = clean_address(registry_address(os.environ) or npm_registry())
     if found is None:
         pytest.skip("no package registry is configured")
     return found

@@ -11,8 +11,7 @@ from global_chat.cli.offline_turns import take_offline_turn
 from global_chat.contract.events import Event, ModelCallStarted, RouteDecided, Stitched
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.knowledge.library import Library
-from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.library import Library, Reference
 from global_chat.offline.router import OfflineRouter
 from global_chat.workflow.document import Workflow
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
-from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.stitching.code_scalars import literal, quoted
 from global_chat.workflow.stitching.small_edits import small_edits
 from global_chat.yaml.block_scalars import content_indent, header_span

@@ -8,15 +8,15 @@ the contract.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
+from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
-from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.workflow.stitching.body_edits import BodyEdits
 from global_chat.workflow.stitching.code_scalars import clean
-from global_chat.yaml.nodes import Scalar, value_of
+from global_chat.yaml.data import at, only_changed
+from global_chat.yaml.nodes import Scalar, Sequence, value_of
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Splice
 
@@ -52,7 +52,7 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
             after = _attempt(workflow, target, code, style)
         except (InvalidWorkflow, ValueError):
             continue
-        if _is_as_meant(workflow, after, target, code):
+        if _is_as_meant(workflow, after, key, code):
             return after
     raise InternalError(
         f"The code of `{key}` could not be written into this document without touching other "
@@ -107,22 +107,13 @@ def _codes(workflow: Workflow) -> dict[Target, str | None]:
     }
 
 
-def _is_as_meant(before: Workflow, after: Workflow, target: Target, code: str) -> bool:
-    """Whether the target's code is the new one and all other parts, of every workflow, are as they
-    were."""
-    return _parts(after, target, None) == _parts(before, target, code)
-
-
-def _parts(workflow: Workflow, target: Target, code: str | None) -> list[object]:
-    """All that the text says, lines aside; `code`, if given, in the place of the target's."""
-    found: list[object] = []
-    for number, layout in enumerate(workflow.layouts):
-        found += (layout.name, layout.id, layout.key)
-        for step in layout.steps:
-            part = replace(step.part, line=0)
-            if code is not None and (number, part.key) == target:
-                part = replace(part, code=code)
-            found.append(part)
-        found += (replace(trigger.part, line=0) for trigger in layout.triggers)
-        found += (replace(edge.part, line=0) for edge in layout.edges)
-    return found
+def _is_as_meant(before: Workflow, after: Workflow, key: str, code: str) -> bool:
+    """Whether the step's code is the new one and all else in the text says what it said."""
+    layout, now = before.layout, after.layout
+    step, stitched = (each.step(key) if each else None for each in (layout, now))
+    if not (layout and step and stitched and before.root and after.root):
+        return False
+    holder = step.holder
+    own = holder.items.index(step.node) if isinstance(holder, Sequence) else key
+    place = at((*before.path, layout.form.sections[0], own, layout.body_key))
+    return stitched.part.code == code and only_changed(before.root, after.root, place)
