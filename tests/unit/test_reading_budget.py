@@ -34,7 +34,7 @@ BOMBS = {
         "x: &a {" + ", ".join(f"k{i}: v" for i in range(40)) + "}\nsteps:\n" + "- *a\n" * 20_000,
         "at most 250,000",
     ),
-    "three sections": ("jobs: &a {a: &b {target_job: a}, b: *a}\ntriggers: *a\n", "itself"),
+    "three sections": ("jobs: &a {a: &b {target_job: a}, b: *a}\ntriggers: *a\n", "its own anchor"),
 }
 
 
