@@ -28,6 +28,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.texts import shortened
+from global_chat.model.prices import Prices
 
 from .text import clean, counted, one_line
 
@@ -131,6 +132,9 @@ class Closing:
         self._agents: list[AgentName] = []
         self._usage = Usage()
         self._changed = ""
+        self._cost: float | None = 0.0
+        #: What calls cost; None where nothing is paid for.
+        self.prices: Prices | None = None
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -141,6 +145,9 @@ class Closing:
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
                 self._changed = _changes(response.meta.changes)
+            case ModelCallEnded(model=model, usage=usage) if self.prices is not None:
+                cost = self.prices.cost(model, usage)
+                self._cost = None if cost is None or self._cost is None else self._cost + cost
             case TurnFailed(usage=usage):
                 self._usage = usage
 
@@ -154,10 +161,17 @@ class Closing:
             agents_in_order(self._agents),
             self._changed,
             tokens(self._usage),
+            self._spent(),
             f"{seconds:.1f} s",
             "wrote " + ", ".join(one_line(str(file)) for file in files) if files else "",
         ]
         return " · ".join(filter(None, parts))
+
+    def _spent(self) -> str:
+        """`about $0.0123 (prices of 2026-11-30)`; "" when nothing was paid for or is not known."""
+        if self.prices is None or not self._cost:
+            return ""
+        return f"about {dollars(self._cost)} (prices of {self.prices.date})"
 
 
 def _changes(changes: Sequence[str]) -> str:

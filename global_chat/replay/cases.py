@@ -339,7 +339,9 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             if case and cases.setdefault(case.id, case) is not case:
                 raise ValueError(f"the id {case.id!r} is used twice")
         except ValidationError as error:
-            faults += [f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)]
+            faults += [
+                f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
+            ]
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
     if faults or not cases:

@@ -160,7 +160,7 @@ def test_a_payload_in_another_encoding_is_refused(command: CommandLine, data: by
         (["run", "-i", "turn.json", "-a", "log=none.log"], "none.log does not exist"),
         (["run", "-i", "turn.json", "--config", "none.toml"], "none.toml does not exist"),
         (["run", "-i", "turn.json", "--script", "none.yaml"], "none.yaml"),
-        (["run", "-i", "turn.json", "--script", "turn.json"], "content is not known"),
+        (["run", "-i", "turn.json", "--script", "turn.json"], "content is not a known key"),
         (["run", "-i", "turn.json", "--base-url", "localhost:1"], "not a web address"),
         (["job", "-m", " "], "'content' is blank"),
         (["no-such-command"], "No such command"),

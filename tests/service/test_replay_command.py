@@ -38,7 +38,7 @@ def test_a_broken_case_stops_all_with_its_place_before_anything_is_run(tmp_path:
     write_case(tmp_path / "cases", "broken", CASE.replace("says:", "sais:"))
     ended = run(tmp_path, tmp_path / "cases")
     assert ended.code == 2
-    assert "broken/case.yaml:21:9: expect.sais is not known" in ended.err.replace("\n", "")
+    assert "broken/case.yaml:21:9: expect.sais is not a known key" in ended.err.replace("\n", "")
     assert "Nothing was run" in ended.err
     assert not (tmp_path / "history.sqlite").exists()
 

@@ -143,7 +143,11 @@ def test_what_is_no_object_is_refused(data: object, kind: str) -> None:
             "attachments[0].content",
             "must be text or a list or an object.",
         ),
-        ({"content": "x", "options": {"stream": "perhaps"}}, "options.stream", "must be true or false"),
+        (
+            {"content": "x", "options": {"stream": "perhaps"}},
+            "options.stream",
+            "must be true or false",
+        ),
         ({"content": "x", "meta": {"user": "me"}}, "meta.user", "must be an object"),
         ({"content": "x", "metrics_opt_in": "perhaps"}, "metrics_opt_in", "must be true or false"),
     ],
