@@ -6,19 +6,16 @@ of its own, for a change has to find its way back there.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from global_chat.contract.errors import BadRequest, InvalidWorkflow
+from global_chat.contract.errors import BadRequest
 from global_chat.contract.payload import Payload, read
-from global_chat.contract.texts import did_you_mean
-from global_chat.disk.project_folder import workflow_file
+from global_chat.disk.project_folder import page_of, workflow_file
 from global_chat.disk.pulled import WorkflowFiles, open_files
 from global_chat.disk.reading import read_object, read_text
-from global_chat.workflow.whole_file import every_workflow
 
 from .options import ContextOptions, ModelOptions, PayloadOptions
 
@@ -76,34 +73,6 @@ def _message(options: PayloadOptions) -> str | None:
             "--workflow workflow.yaml`, or give a payload with --input."
         )
     return message
-
-
-def page_of(page: str, workflow_yaml: object) -> str:
-    """The page that `--page` means: a page as it is, else the page of the step or the workflow that
-    has this name.
-
-    Raises `BadRequest` when it is neither.
-    """
-    if page.strip("/").partition("/")[0] == "workflows":
-        return page
-    text = workflow_yaml if isinstance(workflow_yaml, str) else ""
-    known: dict[str, str] = {}
-    hits = []
-    with contextlib.suppress(InvalidWorkflow):
-        for key, workflow in every_workflow(text):
-            name = key or workflow.name or "workflow"
-            known |= {step.key: f"workflows/{name}/{step.key}" for step in workflow.steps}
-            if step := workflow.find_step(page):
-                hits.append(f"workflows/{name}/{step.key}")
-            elif page in (key, workflow.name):
-                hits.append(f"workflows/{name}")
-    if len(hits) == 1:
-        return hits[0]
-    fault = "names several steps" if hits else "is not a page, and no step has this name"
-    raise BadRequest(
-        f"--page {page!r} {fault}. Write workflows/NAME or workflows/NAME/STEP."
-        f"{'' if hits else did_you_mean(page, known)}"
-    )
 
 
 def _attachment(text: str) -> dict[str, str]:

@@ -165,7 +165,10 @@ def test_apply_leaves_a_file_alone_that_somebody_changed_during_the_turn(
 
     monkeypatch.setattr(ScriptedModel, "complete", meanwhile)
     ran = command.turn(EDITED, "-w", "visits.yaml", "--apply")
-    assert (ran.code, "visits.yaml was changed while the turn ran" in ran.err) == (1, True)
+    assert (ran.code, "visits.yaml was changed by something else since it was read" in ran.err) == (
+        1,
+        True,
+    )
     assert command.text("visits.yaml") == WORKFLOW + "# theirs\n"
     assert command.text("turn.workflow.yaml") == CHANGED
 
