@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint imports types live bench lock clean
+.PHONY: help setup demo test check format lint imports types live soak bench lock clean
 
 help:  ## Print every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ types: $(VENV)/.ready-dev  ## Check types, strictly
 
 live: $(VENV)/.ready-dev  ## Run the live tests; they skip without ANTHROPIC_API_KEY
 	$(BIN)/python -m pytest -q -m 'integration or acceptance'
+
+soak: $(VENV)/.ready-dev  ## Damage inputs in 10,000 ways; a quarter of an hour
+	GLOBAL_CHAT_SOAK=10000 $(BIN)/python -m pytest -q tests/service/test_mutations.py
 
 bench: $(VENV)/.ready-dev  ## Print the figures of benchmarks/
 	for script in benchmarks/*.py; do \

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from global_chat.contract.attachments import FIELD_OF_TYPE, render, select
 from global_chat.contract.errors import EmptyOutput
-from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEnded, Warned
+from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEnded
 from global_chat.model.seam import Block, ModelRequest, SystemPart
 from global_chat.prompts.compose import Mode, job_context, job_correction, job_findings, job_system
 from global_chat.workflow.checking.code import CodeProblem, new_code_problems
@@ -15,7 +15,7 @@ from global_chat.workflow.code_edits import EditMismatch, apply_code_edits
 from global_chat.workflow.parts import Step
 
 from .context import Handover, Task, TurnContext
-from .model_calls import CORRECTION_ROUNDS, ask, continued, messages
+from .model_calls import CORRECTION_ROUNDS, AnswerText, ask, continued, messages
 from .tools import (
     EDIT_JOB,
     HANDOVER_TOOLS,
@@ -45,43 +45,41 @@ class CodeAnswer:
     code: str | None = None
     failure: str | None = None
     """Why a change that the model wanted was not made, in terms that are for models only."""
+    warnings: tuple[str, ...] = ()
+    """What in the new code will not run, although it went back for correction; one line each."""
 
 
 async def answer(
-    context: TurnContext, task: Task, step: Step, mode: Mode = "subagent"
+    context: TurnContext,
+    task: Task,
+    step: Step,
+    mode: Mode = "subagent",
+    shown: AnswerText | None = None,
 ) -> CodeAnswer | Handover:
     """The agent's answer. The code changes whole or not at all; the caller stitches it.
 
-    Nothing is shown while the reply arrives: a handover, or an edit that does not apply, would
-    withdraw what its text says. Raises a `TurnError`.
+    `shown` shows an answer while it arrives; the caller finishes it with the text of the answer.
+    Raises a `TurnError`.
     """
     context.emit(AgentInvoked("job_code_agent", step.name))
     context.emit(Status(f"Working on the code of {step.name}"))
     request = await _request(context, task, step, mode)
     work = _CodeWork(context, task, step, mode)
-    text = latest = ""
-    failures = 0
     for number in range(1, MAX_ROUNDS + 1):
         if number == MAX_ROUNDS:
             request = replace(request, tools_allowed=False)
-        reply = await ask(context, request)
+        if shown:
+            shown.restart()
+        reply = await ask(context, request, shown)
         uses = reply.tool_uses if request.tools_allowed else ()
-        latest = reply.text.strip()
-        # A text beside a look at other steps announces work; it is not the answer.
-        if latest and (not uses or any(use["name"] == EDIT_JOB.name for use in uses)):
-            text = latest
         handover = next((use for use in uses if use["name"] in HANDOVER_TOOLS), None)
         if handover and mode == "subagent":
             return Handover(goal_of(handover) or f"This takes more than the code of {step.name}.")
-        outcomes, failed = await work.carry_out(uses)
-        if failed and work.problem and failures == CORRECTION_ROUNDS:
-            return work.unchanged()
-        done = not failed or failures == CORRECTION_ROUNDS
-        if done and all(use["name"] == EDIT_JOB.name for use in uses):
+        outcomes = await work.carry_out(uses, reply.text.strip())
+        if work.is_done:
             break
-        failures += failed
         request = continued(request, reply, results(reply.tool_uses, outcomes))
-    return work.given_up(latest) if work.problem else work.finished(text)
+    return work.answer()
 
 
 class _CodeWork:
@@ -91,33 +89,50 @@ class _CodeWork:
     def __init__(self, context: TurnContext, task: Task, step: Step, mode: Mode) -> None:
         self._context, self._task, self._step, self._mode = context, task, step, mode
         self._code = step.code
-        self._edited = False
+        self._text = self._latest = ""
+        self._problem: str | None = None
         self._findings: tuple[CodeProblem, ...] = ()
-        self.problem: str | None = None
+        # How often the model may still correct an edit that did not apply, and what one brought.
+        self._retries = self._repairs = CORRECTION_ROUNDS
+        self.is_done = False
 
-    async def carry_out(self, uses: Sequence[Block]) -> tuple[list[ToolOutcome], bool]:
-        """The outcome of each tool use, and whether the edits among them need correcting: they
-        could not be applied, or brought what will not run.
+    async def carry_out(self, uses: Sequence[Block], text: str) -> list[ToolOutcome]:
+        """The outcome of each tool use of a reply that says `text`.
 
         All edits of a reply stand or fall together, so that code is never half-applied.
         """
         edits = [use for use in uses if use["name"] == EDIT_JOB.name]
-        if edits:
-            self._apply(edits)
+        more = self._needs_correction(edits) if edits else False
         outcomes = [await self._outcome(use) for use in uses]
         for use, outcome in zip(uses, outcomes, strict=True):
             self._emit(use, outcome)
-        return outcomes, bool(edits) and bool(self.problem or self._findings)
+        self._latest = text
+        # A text beside a look at other steps announces work, and while findings are open, only a
+        # text beside an edit that was applied tells what is so: neither other is the answer.
+        applied = bool(edits) and self._problem is None
+        if text and (applied or not self._findings) and (edits or not uses):
+            self._text = text
+        self.is_done = not more and (len(edits) == len(uses) or self._is_given_up)
+        return outcomes
 
-    def _apply(self, uses: Sequence[Block]) -> None:
-        self.problem = None
+    @property
+    def _is_given_up(self) -> bool:
+        """Whether an edit could not be applied, and there is no correction left."""
+        return self._problem is not None and (self._retries < 0 or bool(self._findings))
+
+    def _needs_correction(self, uses: Sequence[Block]) -> bool:
+        """Apply the edits; True when they go back to the model, to be corrected."""
+        self._problem = None
         try:
             edits = [edit for use in uses for edit in code_edits(use)]
             self._code = apply_code_edits(self._code, edits)
-            self._edited = True
-            self._findings = self._new_problems(self._code)
         except (EditMismatch, ToolInputError) as error:
-            self.problem = str(error)
+            self._problem = str(error)
+            self._retries -= 1
+            return not self._is_given_up
+        self._findings = self._new_problems(self._code)
+        self._repairs -= bool(self._findings)
+        return bool(self._findings) and self._repairs >= 0
 
     def _new_problems(self, code: str) -> tuple[CodeProblem, ...]:
         adaptor = self._step.adaptor
@@ -126,8 +141,8 @@ class _CodeWork:
 
     async def _outcome(self, use: Block) -> ToolOutcome:
         if use["name"] == EDIT_JOB.name:
-            if self.problem is not None:
-                return ToolOutcome(job_correction(self.problem), failed=True)
+            if self._problem is not None:
+                return ToolOutcome(job_correction(self._problem), failed=True)
             findings = "\n".join(f"- {finding}" for finding in self._findings)
             return ToolOutcome(job_findings(findings) if findings else "Done.")
         if use["name"] == SEARCH_DOCUMENTATION.name:
@@ -151,38 +166,40 @@ class _CodeWork:
         self._context.emit(ToolCalled(id_, "job_code_agent", name, {}, self._step.name))
         self._context.emit(ToolEnded(id_, "job_code_agent", name, 0.0, outcome.failed, reason))
 
-    def unchanged(self) -> CodeAnswer:
-        """The answer when the corrections are used up."""
-        # The problem is worded for the model; the user gets a sentence of their own.
-        return CodeAnswer(
-            f"I could not apply the change to {self._step.name}, so its code is as it was. "
-            "Tell me more exactly which part of the code you mean.",
-            failure=self.problem,
-        )
+    def answer(self) -> CodeAnswer:
+        """The answer, once the model is done. What it says of an edit, it says of an applied one.
 
-    def given_up(self, text: str) -> CodeAnswer:
-        """The answer when the model stopped correcting: `text` may claim what did not happen."""
+        An edit that brought findings stays when its correction cannot be applied; without
+        findings, what was applied before an edit that failed for good would be half a change.
+        """
+        if self._problem is not None and not self._findings:
+            return self._unchanged()
+        changed = self._code != self._step.code
+        text = self._text or (f"I changed the code of {self._step.name}." if changed else "")
         if not text:
-            return self.unchanged()
-        note = f"Nothing was changed: the code of {self._step.name} is as it was."
-        return CodeAnswer(f"{text}\n\n{note}", failure=self.problem)
+            raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
+        if not changed:
+            return CodeAnswer(text)
+        warnings = tuple(f"{self._step.name}, {finding}" for finding in self._findings)
+        return CodeAnswer(text, self._code, warnings=warnings)
 
-    def finished(self, text: str) -> CodeAnswer:
-        """The answer when no edit is left that could not be applied."""
-        code = self._code if self._edited and self._code != self._step.code else None
-        if code is not None and self._mode == "direct":  # else the whole workflow is checked
-            for finding in self._findings:
-                self._context.emit(Warned(f"{self._step.name}, {finding}"))
-        if text:
-            return CodeAnswer(text, code)
-        if code is not None:
-            return CodeAnswer(f"I changed the code of {self._step.name}.", code)
-        raise EmptyOutput("The model gave an empty answer and changed nothing. Try again.")
+    def _unchanged(self) -> CodeAnswer:
+        """The answer when an edit was not applied. Its problem is worded for the model; the user
+        gets a sentence of their own, after what the model said when it stopped correcting."""
+        name = self._step.name
+        if self._latest and not self._is_given_up:
+            text = f"{self._latest}\n\nNothing was changed: the code of {name} is as it was."
+        else:
+            text = (
+                f"I could not apply the change to {name}, so its code is as it was. "
+                "Tell me more exactly which part of the code you mean."
+            )
+        return CodeAnswer(text, failure=self._problem)
 
 
 async def _request(context: TurnContext, task: Task, step: Step, mode: Mode) -> ModelRequest:
     settings = context.settings.job_code_agent
-    particular = job_context(
+    evidence, adaptor, particular = job_context(
         outline=task.workflow.outline() if mode == "subagent" else "",
         step=f"{step.key} ({step.name})" if step.name != step.key else step.key,
         adaptor=await context.knowledge.adaptor_docs(step.adaptor, task.content)
@@ -195,8 +212,14 @@ async def _request(context: TurnContext, task: Task, step: Step, mode: Mode) -> 
     return ModelRequest(
         agent="job_code_agent",
         model=settings.model,
-        system=(SystemPart(job_system(mode), cached=True), SystemPart(particular)),
+        system=(
+            SystemPart(job_system(mode), cached=True),
+            SystemPart(evidence, cached=True),
+            SystemPart(adaptor, cached=True),
+            SystemPart(particular),
+        ),
         messages=messages(task.history, task.content),
         max_tokens=settings.max_tokens,
         tools=JOB_TOOLS[mode],
+        cache_conversation=True,
     )

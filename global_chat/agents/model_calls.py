@@ -19,6 +19,7 @@ from global_chat.contract.events import (
     Emit,
     ModelCallEnded,
     ModelCallStarted,
+    RetryPlanned,
     TextDelta,
     TextEnded,
     TextRestarted,
@@ -97,8 +98,9 @@ async def ask(
                             call.first_piece()
                             if listener:
                                 listener.piece(text)
-                        case Restarted(usage=usage, error_type=error_type):
-                            call.end(usage, error_type=error_type)
+                        case Restarted():
+                            call.end(event.usage, error_type=event.error_type)
+                            call.wait(event)
                             call.start()
                             if listener:
                                 listener.restart()
@@ -151,6 +153,10 @@ class _Call:
         self._attempt += 1
         self._began, self._first = time.perf_counter(), None
         self._emit(ModelCallStarted(self._number, self._request.agent, self._request.model))
+
+    def wait(self, restarted: Restarted) -> None:
+        why, seconds = restarted.error_type, restarted.wait_seconds
+        self._emit(RetryPlanned(self._number, self._request.agent, why, seconds))
 
     def first_piece(self) -> None:
         if self._first is None:
@@ -228,3 +234,44 @@ class VisibleText:
         if text:
             self._shown += text
             self._emit(TextDelta(text))
+
+
+#: A text this long, in characters, or one that goes on after an empty line, answers. A shorter one
+#: may still turn out to announce a tool call.
+LONGEST_LEAD_IN = 160
+
+
+class AnswerText:
+    """A listener that shows an answer as it arrives, for an agent whose reply may end in tools.
+
+    What is said before a tool call is short, and untrue when the call hands the request over or
+    fails: so the beginning of a reply is held until it is too long for that. Text of one reply
+    that the next one, or the answer, does not go on from is void, and `TextRestarted` says so.
+    """
+
+    def __init__(self, emit: Emit) -> None:
+        self._visible = VisibleText(emit)
+        self._held, self._open = "", False
+
+    def piece(self, text: str) -> None:
+        self._held += text
+        shown = self._held.strip()
+        self._open = self._open or len(shown) > LONGEST_LEAD_IN or "\n\n" in shown
+        if self._open and shown:
+            ended = len(self._held.rstrip())  # blanks at the end of an answer are not part of it
+            self._visible.piece(self._held[:ended])
+            self._held = self._held[ended:]
+
+    def restart(self) -> None:
+        self._held, self._open = "", False
+        self._visible.restart()
+
+    def finish(self, text: str) -> None:
+        """Show what is still missing of `text`, which is the answer."""
+        self._visible.restart()
+        self._visible.piece(text)
+        self._visible.end()
+
+    def withdraw(self) -> None:
+        """The request is handed over: nothing of the attempt is part of the answer."""
+        self._visible.withdraw()

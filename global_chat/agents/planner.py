@@ -245,7 +245,8 @@ class _PlannerWork:
         before = step.code or ""
         self._keep(self.workflow.with_code(step.key, answer.code), context)
         context.emit(Stitched(step.name, *changed_lines(before, answer.code)))
-        return _ended(code_done(step.key, before, answer.code), answer.text)
+        wrong = "".join(f"\n- Will not run: {warning}" for warning in answer.warnings)
+        return _ended(code_done(step.key, before, answer.code) + wrong, answer.text)
 
     def _keep(self, workflow: Workflow, context: TurnContext) -> None:
         self.workflow = workflow

@@ -31,11 +31,14 @@ from global_chat.replay.play import play_script
 from global_chat.replay.result import ACCESS_ERRORS, Result
 from global_chat.replay.run import Paced, StopRun, live, run_all, scripted
 from global_chat.replay.summary import Summary, compare_runs
-from global_chat.replay.update import update_of
+from global_chat.replay.update import kept_in, update_of
 
 from .options import ModelOptions
 from .replay import ReplayOptions
 from .wiring import read_settings, wire
+
+#: The trend of a report has at most this many runs before its own.
+TREND_RUNS = 30
 
 Work = Sequence[tuple[Case, int]]
 TakeTurns = Callable[[Work, Callable[[Result], None]], Coroutine[Any, Any, None]]
@@ -78,9 +81,25 @@ class _Replay:
         if options.prices is not None:
             prices = parse_prices(read_text(options.prices), str(options.prices))
         take_turns = (_with_model if options.asks_model else _with_scripts)(options, prices)
-        check_writable([path for path in (options.junit, options.html) if path])
+        self._check_outputs(cases)
         with History(options.history) as history:
             return self._replay(history, cases, take_turns)
+
+    def _check_outputs(self, cases: Sequence[Case]) -> None:
+        """Raise `BadRequest` when an output cannot be written or would replace an input."""
+        options = self._options
+        read = {file for case in cases for file in case.files}
+        read |= {file for file in (options.history, options.prices, options.config) if file}
+        outputs = [path for path in (options.junit, options.html) if path]
+        check_writable(outputs, inputs=sorted(read))
+        if options.record is not None:
+            check_writable([options.record / "case.yaml"], create=options.record)
+            read_from = {case.path.parent.resolve() for case in cases}
+            for case in cases:
+                if (folder := kept_in(options.record, case)).resolve() in read_from:
+                    raise BadRequest(
+                        f"--record would replace the case in {folder}; name another folder."
+                    )
 
     def _look_back(self, history: History, names: Sequence[str]) -> int:
         """List all runs, or compare two; the exit code is 1 when something broke in between."""
@@ -187,7 +206,8 @@ class _Replay:
         if self._options.junit is not None:
             write_atomically(self._options.junit, report.junit_report(run, summary))
         if self._options.html is not None:
-            write_atomically(self._options.html, report.html_report(run, summary))
+            earlier = [(one, Summary(found)) for one, found in history.earlier(run, TREND_RUNS)]
+            write_atomically(self._options.html, report.html_report(run, summary, earlier))
         return summary
 
     def _update(self, cases: Sequence[Case]) -> int:

@@ -25,6 +25,7 @@ from global_chat.render.wording import (
     error_text,
     handover,
     rerouting,
+    retry,
     stitched,
     tokens,
 )
@@ -171,6 +172,10 @@ def _stitch(row: Row) -> list[Any]:
     return [stitched(row.get("step"), row.get("added"), row.get("removed"))]
 
 
+def _retry(row: Row) -> list[Any]:
+    return [f"{row.get('agent')}: {retry(row.get('error_type'), row.get('wait_seconds'))}"]
+
+
 def _message(row: Row) -> list[Any]:
     return [f"{row['kind']}: {row.get('message')}"]
 
@@ -186,6 +191,7 @@ _PARTS: dict[str, Callable[[Row], list[Any]]] = {
     "tool_call": _tool_call,
     "handover": _handover,
     "stitch": _stitch,
+    "retry": _retry,
     "warning": _message,
     "note": _message,
 }

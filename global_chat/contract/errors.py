@@ -227,8 +227,10 @@ def in_words(one: Mapping[str, Any], model: Any = None) -> str:
     words = _WORDS.get(kind) or re.sub(r"^\w+ should", "must", own).replace("a valid ", "a ")
     if kind != "extra_forbidden" or model is None:
         return words
-    word = str(one["loc"][-1])
-    near = nearest(word, _keys(model.model_json_schema()) - {word}, cutoff=0.75)
+    name, known = str(one["loc"][-1]), _keys(model.model_json_schema())
+    near = (
+        nearest(name, known, cutoff=0.75) if name not in known else None
+    )  # a known key in the wrong place
     return f"{words} (did you mean `{near}`?)" if near else words
 
 

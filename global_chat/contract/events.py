@@ -85,6 +85,16 @@ class ModelCallEnded(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RetryPlanned(_Event):
+    """A call failed with `error_type` and is made again after `wait_seconds`."""
+
+    call: int
+    agent: AgentName
+    error_type: str
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCalled(_Event):
     """A model asked for a tool. `id` is the tool use's own."""
 
@@ -208,6 +218,7 @@ Event = (
     | RouteDecided
     | ModelCallStarted
     | ModelCallEnded
+    | RetryPlanned
     | ToolCalled
     | ToolEnded
     | HandedOver

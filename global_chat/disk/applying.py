@@ -33,8 +33,8 @@ def apply_change(given: WorkflowFiles, after: str) -> list[Path]:
     check_writable(list(files))
     record = _record(given.path)
     kept = {
-        "before": {str(path.resolve()): given.files.get(path) for path in files},
-        "after": {str(path.resolve()): _mark(text) for path, text in files.items()},
+        "before": {str(path.absolute()): given.files.get(path) for path in files},
+        "after": {str(path.absolute()): _mark(text) for path, text in files.items()},
     }
     written: dict[Path, str | None] = dict(files)
     with suppress(OSError, BadRequest):

@@ -155,7 +155,7 @@ def _entry(layout: Layout, placed: Placed[Step]) -> Entry | None:
 def _body(
     path: Path, source: Source, placed: Placed[Step], entry: Entry, files: dict[Path, str]
 ) -> _Body:
-    """The step's body, its file read into `files`. Raises `BadRequest` when that cannot be."""
+    """The step's body, its file read into `files`. Raises `BadRequest` when it cannot be."""
     step, value = placed.part, entry.value
     file = _inside(path.parent, step)
     if file not in files:
@@ -232,7 +232,7 @@ def _block(body: _Body) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _together(workflow: Workflow, bodies: abc.Mapping[_Key, _Body]) -> str:
-    """The document with the code in the place of the paths."""
+    """The document with the code in the place of the paths. Raises `InternalError` on failure."""
     source, splices = workflow.source, list[Splice]()
     for body in {body.start: body for body in bodies.values()}.values():
         if block := _block(body):

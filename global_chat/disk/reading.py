@@ -7,18 +7,17 @@ with a sentence that names the file.
 from __future__ import annotations
 
 import codecs
-import json
 import sys
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest
+from global_chat.yaml.data import read_json, read_yaml
+from global_chat.yaml.refusals import Unreadable
 
 #: Larger files are refused before they are read in full: 50 MB is far beyond what a turn can use.
 MAX_BYTES = 50_000_000
-
-#: How deep a payload may nest. What reads it later calls itself once or twice a level.
-MAX_DEPTH = 100
 
 
 def read_object(source: str | Path) -> object:
@@ -30,20 +29,23 @@ def read_object(source: str | Path) -> object:
     are kept for the payload to replace.
 
     Raises `BadRequest` when the source is missing, a folder, unreadable, empty, over `MAX_BYTES`,
-    not UTF-8 or malformed (with line and column), when a key occurs twice, and when it nests
-    deeper than `MAX_DEPTH`.
+    not UTF-8, malformed (with line and column), or over the budget of `yaml/compose.py`.
     """
     name = "Standard input" if str(source) == "-" else str(source)
     text = _decoded(name, _bytes(name, source)).removeprefix("\ufeff")
     if not text.strip():
         raise BadRequest(f"{name} is empty; it should hold one JSON or YAML object.")
     is_json = text.lstrip()[0] in "{["
+    if is_json and name.lower().endswith((".yaml", ".yml")):
+        with suppress(Unreadable):
+            return read_json(text, number_of)
+        is_json = False
     try:
-        return _json(name, text) if is_json else _yaml(name, text)
-    except BadRequest:
-        if is_json and name.lower().endswith((".yaml", ".yml")):
-            return _yaml(name, text)
-        raise
+        return read_json(text, number_of) if is_json else read_yaml(text, number_of)
+    except Unreadable as error:
+        kind = "JSON" if is_json else "JSON or YAML"
+        problem = f"{name} cannot be read as {kind}{error.place}: {error.problem}"
+        raise BadRequest(problem, details=error.details) from None
 
 
 def read_text(path: str | Path) -> str:
@@ -90,79 +92,22 @@ def _decoded(name: str, data: bytes) -> str:
         ) from None
 
 
-def _json(name: str, text: str) -> object:
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in pairs:
-            if key in found:
-                raise BadRequest(f"{name} has the key {key!r} twice in one object; keep one.")
-            found[key] = value
-        return found
-
-    try:
-        value: object = json.loads(
-            text,
-            object_pairs_hook=unique,
-            parse_int=number_of,
-            parse_float=number_of,
-            parse_constant=number_of,
-        )
-    except json.JSONDecodeError as error:
-        raise _malformed(name, "JSON", error.msg, error.lineno, error.colno) from None
-    except RecursionError:
-        raise BadRequest(f"{name} is nested too deeply.") from None
-    _check_depth(name, value)
-    return value
-
-
-def _check_depth(name: str, value: object) -> None:
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise BadRequest(f"{name} is nested more than {MAX_DEPTH} levels deep.")
-        level = [child for item in level for child in _children(item)]
-
-
-def _children(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-def _yaml(name: str, text: str) -> object:
-    # The YAML library costs 50 ms to import, which a JSON payload need not pay.
-    from . import yaml_shape  # noqa: PLC0415
-
-    try:
-        return yaml_shape.parse(text, MAX_DEPTH, number_of)
-    except yaml_shape.Malformed as error:
-        raise _malformed(name, "JSON or YAML", error.problem, error.line, error.column) from None
-
-
-def _malformed(name: str, kind: str, problem: str, line: int, column: int) -> BadRequest:
-    problem = problem.removesuffix(" at").rstrip(": ")
-    return BadRequest(
-        f"{name} cannot be read as {kind}: {problem} at line {line}, column {column}.",
-        details={"line": line, "column": column},
-    )
-
-
 class LiteralNumber(Decimal):
     """A number whose text is the one it was read from (`1.10`, `1e5`, `-0`, `NaN`).
 
-    So evidence keeps its digits on the way to a model. What has no decimal value, such as YAML's
-    `.inf` or an exponent without bounds, compares as NaN; its text is still its own. These never
-    reach JSON that the program writes.
+    So evidence keeps its digits on the way to a model. What has no decimal value, such as an
+    exponent without bounds, compares as NaN; its text is still its own. These never reach JSON that
+    the program writes.
     """
 
     literal: str
 
     def __new__(cls, literal: str) -> LiteralNumber:
         try:
-            number = super().__new__(cls, literal)
+            number = super().__new__(cls, literal.replace(".inf", "Infinity"))
         except InvalidOperation:
-            number = super().__new__(cls, "NaN")
+            known = literal.startswith(("0o", "0x"))
+            number = super().__new__(cls, int(literal, 0) if known else "NaN")
         number.literal = literal
         return number
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,6 +25,19 @@ class Parameter:
     variadic: bool = False
     keys: tuple[Parameter, ...] = ()
     from_code: bool = False
+
+    def completed(self, known: Parameter | None, *, keys: bool) -> Parameter:
+        """This parameter, with its open facts from another source; its keys only with `keys`."""
+        if known is None:
+            return self
+        return replace(
+            self,
+            type=self.type or known.type,
+            optional=known.optional if self.optional is None else self.optional,
+            variadic=self.variadic or known.variadic,
+            keys=self.keys or (known.keys if keys else ()),
+            from_code=self.from_code or (keys and known.from_code),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,26 @@ class Operation:
             if "." not in p.name
         ]
         return f"{self.name}({', '.join(names)})"
+
+    def completed(self, known: Operation | None, types: Set[str]) -> Operation:
+        """This operation, with what its documentation leaves open taken from another source.
+
+        `types` are those that are described, so that their keys are known already.
+        """
+        if known is None:
+            return self
+        facts = {parameter.name: parameter for parameter in known.parameters}
+        open_ = {p.name for p in self.parameters if not types & set(re.findall(r"\w+", p.type))}
+        open_ -= {p.name.partition(".")[0] for p in self.parameters if "." in p.name}
+        return replace(
+            self,
+            kind=known.kind,
+            parameters=tuple(
+                p.completed(facts.get(p.name), keys=p.name in open_) for p in self.parameters
+            ),
+            state=known.state if self.state is None else self.state,
+            callback=known.callback,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +144,28 @@ class AdaptorDocs:
         """`@openfn/language-http@7.3.2`."""
         return f"{self.package}@{self.version}"
 
-    def completed(self, known: AdaptorDocs | None) -> AdaptorDocs:
-        """These docs, with what they leave open taken from others of the same version."""
-        if known is None or known.specifier != self.specifier:
+    def completed(self, known: AdaptorDocs | None, *, exact: bool = False) -> AdaptorDocs:
+        """These docs, with what they leave open taken from others of the same major version.
+
+        Operations that only the others have are added when `known` is `exact`, which is to say of
+        the version that is asked about, or when both are of the same version. From another major
+        version only the kinds of operations are taken.
+        """
+        if known is None:
             return self
         facts = {operation.name: operation for operation in known.operations}
-        operations = [
-            replace(op, state=facts[op.name].state, kind=facts[op.name].kind)
-            if op.name in facts and op.state is None
-            else op
-            for op in self.operations
-        ]
-        named = {op.name for op in operations}
-        missing = [op for op in known.operations if op.name not in named]
+        if known.version.split(".")[0] != self.version.split(".")[0]:
+            kinds = {name: operation.kind for name, operation in facts.items()}
+            typed = (replace(op, kind=kinds.get(op.name, op.kind)) for op in self.operations)
+            return replace(self, operations=tuple(typed))
+        types = {type_.name for type_ in self.types}
+        operations = [op.completed(facts.get(op.name), types) for op in self.operations]
+        if exact or known.version == self.version:
+            named = {op.name for op in operations}
+            operations += [op for op in known.operations if op.name not in named]
         return replace(
             self,
-            operations=(*operations, *missing),
+            operations=tuple(operations),
             common=self.common or known.common,
             also=self.also or known.also,
             namespaces=self.namespaces or known.namespaces,

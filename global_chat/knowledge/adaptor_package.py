@@ -24,22 +24,33 @@ from typing import Any
 from global_chat.contract.errors import ProviderError
 
 from .adaptor_docs import AdaptorDocs, Example, Operation, Parameter, TypeDoc
-from .declarations import kind_of, namespaces, read_functions, read_state, read_types
+from .declarations import (
+    kind_of,
+    prose,
+    read_exports,
+    read_functions,
+    read_state,
+    read_types,
+)
 
 LARGEST_ARCHIVE = 20_000_000  # bytes, packed; the largest adaptor is about 2,000,000
 LARGEST_UNPACKED = 80_000_000  # bytes
 LARGEST_MEMBER = 4_000_000  # bytes
-MOST_MEMBERS = 5_000
+MOST_MEMBERS = 50_000  # old packages hold everything that they depend on
 
 _STRENGTH = ("sha512", "sha384", "sha256")  # strongest first; weaker ones prove nothing
 _WANTED = re.compile(
-    r"package\.json|ast\.json|configuration-schema\.json|types/(?:[\w-]+/){0,3}[\w.-]+\.d\.ts"
+    r"(?:package|ast|configuration-schema)\.json"
+    r"|(?:types|dist)/(?:[\w-]+/){0,3}[\w.-]+\.d\.ts|lib/Adaptor\.js"
 )
+_DECLARED, _OLD_CODE = "types/index.d.ts", "lib/Adaptor.js"
 
 _MOST_OPERATIONS = 500
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _MOST_EXAMPLES = 8
 _DEEPEST_TYPE = 6
+_DEEPEST_EXPORT = 4  # files that re-export each other
+_NOT_FOR_JOBS = frozenset({"execute"})  # what runs a job calls it
 
 
 def verify(archive: bytes, integrity: str | None, shasum: str | None) -> None:
@@ -123,13 +134,16 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
     keys = schema.get("properties") if isinstance(schema, dict) else None
     texts = {path: content.decode("utf-8", "replace") for path, content in files.items()}
     types = _types(texts)
+    root = posixpath.normpath(_string(about.get("types")))
     operations = [
         *_operations(ast.get("operations"), common=False),
-        *_declared(texts, plain=not ast.get("operations")),
+        *_declared(texts, root if root in texts else _DECLARED, plain=not ast.get("operations")),
         *_operations(ast.get("common"), common=True),
-    ]
+    ] or read_functions(texts.get(_OLD_CODE, ""))
     unique = {operation.name: operation for operation in reversed(operations)}
-    ordered = [op for op in operations if unique.get(op.name) is op]
+    ordered = [
+        op for op in operations if unique.get(op.name) is op and op.name not in _NOT_FOR_JOBS
+    ]
     return AdaptorDocs(
         package=package,
         version=version,
@@ -148,12 +162,17 @@ def _json(content: bytes | None) -> Any:
         return None
 
 
-def _declared(texts: Mapping[str, str], *, plain: bool) -> Iterable[Operation]:
+def _declared(
+    texts: Mapping[str, str], path: str, prefix: str = "", depth: int = 0, *, plain: bool
+) -> Iterable[Operation]:
     """Functions that only the declarations tell of; `plain` includes those outside namespaces."""
-    for prefix, module in namespaces(texts.get("types/index.d.ts", "")).items():
-        path = posixpath.normpath(f"types/{module}.d.ts")
-        if prefix or plain:
-            yield from read_functions(texts.get(path, ""), prefix)
+    text = texts.get(path, "")
+    if prefix or plain:
+        yield from read_functions(text, prefix)
+    for more, module in read_exports(text) if depth < _DEEPEST_EXPORT else ():
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
+        inner = next((f for f in (f"{place}.d.ts", f"{place}/index.d.ts") if f in texts), "")
+        yield from _declared(texts, inner, prefix + more, depth + 1, plain=plain)
 
 
 def _types(texts: Mapping[str, str]) -> tuple[TypeDoc, ...]:
@@ -199,9 +218,11 @@ def _operation(entry: dict[str, Any], common: bool) -> Operation | None:
     return Operation(
         name=name,
         parameters=tuple(_parameters(entry.get("params"), tags)),
-        description=_string(docs.get("description")),
+        description=prose(_string(docs.get("description"))),
         examples=tuple(
-            Example(code=_string(tag.get("description")), caption=_string(tag.get("caption")))
+            Example(
+                code=_string(tag.get("description")), caption=prose(_string(tag.get("caption")))
+            )
             for tag in examples
         ),
         kind=kind_of(returns),
@@ -218,7 +239,7 @@ def _parameters(names: Any, tags: Iterable[dict[str, Any]]) -> Iterable[Paramete
             name=_string(tag.get("name")),
             type=_type(tag.get("type")).removesuffix("?"),
             optional=True if _is_optional(tag) else None,
-            description=" ".join(_string(tag.get("description")).split()),
+            description=prose(" ".join(_string(tag.get("description")).split())),
         )
         for tag in tags
         if tag.get("title") == "param" and tag.get("name")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from textwrap import shorten
 
+from global_chat.contract.specifier import PREFIX
+
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
 from .search import meanings
 
@@ -74,6 +76,9 @@ def render_package(
     docs: AdaptorDocs, collections: AdaptorDocs, request: str, remark: str = ""
 ) -> str:
     """An adaptor as its package documents it, within `MOST_FROM_PACKAGE`."""
+    included = docs.common or any(op.common for op in docs.operations)
+    if not included and docs.package not in (f"{PREFIX}common", collections.package):
+        remark = f"{remark} Which functions of common it includes is not known.".strip()
     head = [f"{_title(docs)}\nFrom the package's own documentation. {_LEGEND}", remark]
     return _rendered(docs, head, collections, request, MOST_FROM_PACKAGE)
 
@@ -95,8 +100,8 @@ def _rendered(
         key=lambda op: ("." in op.name, op.name),
     )
     tail = list(_tail(docs, collections))
-    for shared in (False, True):
-        everything = _joined(head, _described(own, docs, shared), tail)
+    for shared, examples in ((False, _EXAMPLES), (True, _EXAMPLES), (True, 1), (True, 0)):
+        everything = _joined(head, _described(own, docs, shared, examples), tail)
         if len(everything) <= most:
             return everything
     ranked = _ranked(own, request)
@@ -106,7 +111,7 @@ def _rendered(
         if len(text) <= most:
             break
     for count in range(1, len(ranked)):
-        described = _described(ranked[:count], docs, True)
+        described = _described(ranked[:count], docs, True, _EXAMPLES)
         attempt = _joined(head, described, briefly(ranked[count:]), tail)
         if len(attempt) > most:
             break
@@ -118,18 +123,20 @@ def _joined(*parts: Iterable[str]) -> str:
     return "\n\n".join(text for part in parts for text in part if text)
 
 
-def _described(operations: Sequence[Operation], docs: AdaptorDocs, shared: bool) -> list[str]:
-    """Operations in full, then the types that their parameters name.
+def _described(
+    operations: Sequence[Operation], docs: AdaptorDocs, shared: bool, examples: int
+) -> list[str]:
+    """Operations in full, with so many examples each, then the types that their parameters name.
 
     Many operations of an adaptor take the same options: with `shared` those are written once.
     """
     if not operations:
         return ["No operations of its own are known."]
     seen: _Seen = {} if shared else None
-    return [*(_in_full(op, seen) for op in operations), *_types(docs, operations)]
+    return [*(_in_full(op, seen, examples) for op in operations), *_types(docs, operations)]
 
 
-def _in_full(operation: Operation, seen: _Seen) -> str:
+def _in_full(operation: Operation, seen: _Seen, examples: int) -> str:
     lines = [_line(operation)]
     if operation.description:
         text = operation.description
@@ -140,7 +147,7 @@ def _in_full(operation: Operation, seen: _Seen) -> str:
         if parameter.type or parameter.description:
             lines.append(f"  - {_parameter(parameter, seen, operation.name)}")
     lines += [f"  - state.{_property(key)}" for key in operation.state or () if key.description]
-    for example in operation.examples[:_EXAMPLES]:
+    for example in operation.examples[:examples]:
         if example.code and len(example.code) <= _LONGEST_EXAMPLE:
             caption = f" ({example.caption})" if example.caption else ""
             lines.append(f"  Example{caption}:\n{_indented(example.code, 4)}")

@@ -13,13 +13,13 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from global_chat.contract.errors import BadRequest, TimedOut, TurnError
+from global_chat.contract.specifier import Specifier, nearest_version, newest, parse_specifier
 
 from .adaptor_docs import AdaptorDocs, Operation
 from .adaptor_text import AdaptorText, render_catalogue, render_package, written
 from .catalogue import COLLECTIONS, Catalogue
 from .pages import Document, Page, Section, digest_of
 from .registry import HOW_TO_SET, Listing, Registry, without_login
-from .specifier import Specifier, nearest_version, newest, parse_specifier
 from .store import Store, index_source, read_setting, write_settings
 
 _SYNC_SECONDS = 60.0  # for one adaptor when somebody asked for it
@@ -310,7 +310,9 @@ class AdaptorLookup:
         wanted: Specifier | None = None,
         failure: str | None = None,
     ) -> AdaptorText:
-        docs = stored.docs.completed(self._catalogue.docs(stored.docs.package))
+        known = self._catalogue.docs(stored.docs.package)
+        exact = known is not None and wanted is not None and known.version == wanted.version
+        docs = stored.docs.completed(known, exact=exact)
         remark = _remark(wanted, docs.version) if wanted else ""
         text = render_package(docs, self._collections, request, remark)
         used = f"{docs.specifier} is described by its own documentation, fetched on "

@@ -30,9 +30,15 @@ from pathlib import Path
 from typing import Any
 
 from global_chat.contract.adaptor_facts import AdaptorFacts, OperationFacts
+from global_chat.contract.specifier import (
+    PREFIX,
+    Specifier,
+    nearest_version,
+    newest,
+    parse_specifier,
+)
 
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
-from .specifier import PREFIX, Specifier, nearest_version, newest, parse_specifier
 
 CATALOGUE_FILE = Path(__file__).parent / "data" / "adaptors.bin"
 _COMMON = f"{PREFIX}common"

@@ -28,6 +28,9 @@ _LINE_START = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
 _TAG = re.compile(r"^@(\w+)[ \t]*", re.MULTILINE)
 _CAPTION = re.compile(r"\A\s*<caption>(.*?)</caption>\s*", re.DOTALL)
 _NAME = re.compile(r"\s*(?:(\[)\s*([\w.$]+)[^\]]*\]|([\w.$]+))[ \t]*(?:-[ \t]*)?")
+_EXPORTS = re.compile(r"exports\.(\w+) = (\w+);?\Z")
+_LINK = re.compile(r"\{@link\s+(\S+?)(?:[\s|]([^}]*))?\}")
+_MARKUP = re.compile(r"</?(?:a|b|i|p|br|em|code|strong|ul|li)\b[^<>]*>")
 _HIDDEN = frozenset({"private", "ignore"})
 _OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
 
@@ -35,18 +38,27 @@ _OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
 Tags = Sequence[tuple[str, str]]
 
 
-def namespaces(index: str) -> dict[str, str]:
-    """Modules that an index re-exports: file name by prefix, `{"http.": "http", "": "Adaptor"}`."""
-    found: dict[str, str] = {}
-    for node in _children(index, "export_statement"):
+def read_exports(text: str) -> Iterator[tuple[str, str]]:
+    """Modules that a file re-exports, with their prefixes: `("http.", "./http")`, `("", "./x")`."""
+    imported: dict[str, str] = {}
+    for node in _children(text):
         source = node.child_by_field_name("source")
-        space = next((c for c in node.children if c.type == "namespace_export"), None)
-        if source is None or not any(c.type in ("*", "namespace_export") for c in node.children):
-            continue
-        module = _text(source).strip("\"'").removeprefix("./").removesuffix(".js")
-        prefix = f"{_text(space.children[-1])}." if space is not None else ""
-        found.setdefault(prefix, module)
-    return found
+        module = _text(source).strip("\"'").removesuffix(".js")
+        if node.type == "import_statement":
+            for name in _descendants(node, "namespace_import"):
+                imported[_text(name.named_children[-1])] = module
+        elif node.type == "export_statement" and source is None:
+            for name in _descendants(node, "export_specifier"):
+                local = _text(name.child_by_field_name("name"))
+                known = _text(name.child_by_field_name("alias")) or local
+                if local in imported:
+                    yield f"{known}.", imported[local]
+        elif node.type == "export_statement":
+            for child in node.children:
+                if child.type == "namespace_export":
+                    yield f"{_text(child.named_children[-1])}.", module
+                elif child.type == "*":
+                    yield "", module
 
 
 def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
@@ -125,7 +137,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_typescript.language_typescript()))
 
 
-def _children(text: str, kind: str | None = None) -> Iterator[Node]:
+def _children(text: str) -> Iterator[Node]:
     """The statements of a file; none of one that takes too long to read."""
     content = text.encode("utf-8", "replace")
     end = time.monotonic() + _SECONDS
@@ -139,7 +151,13 @@ def _children(text: str, kind: str | None = None) -> Iterator[Node]:
         return
     # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
     tree = _parser().parse(content)
-    yield from (n for n in tree.root_node.children if kind in (None, n.type))
+    yield from tree.root_node.children
+
+
+def _descendants(statement: Node, kind: str) -> Iterator[Node]:
+    """Nodes of a kind in an import or export statement, where they are two levels down."""
+    for child in statement.children:
+        yield from (inner for inner in child.children if inner.type == kind)
 
 
 def _text(node: Node | None) -> str:
@@ -147,13 +165,17 @@ def _text(node: Node | None) -> str:
 
 
 def _exported_names(text: str) -> dict[str, str]:
-    """Exported names by the names inside the file, from `export { _import as import }`."""
+    """Exported names by the names inside the file.
+
+    They are in `export { _import as import }`, and in code for Node in `exports.import = _import`.
+    """
     found = {}
-    for node in _children(text, "export_statement"):
-        for clause in (c for c in node.children if c.type == "export_clause"):
-            for specifier in clause.named_children:
-                name = _text(specifier.child_by_field_name("name"))
-                found[name] = _text(specifier.child_by_field_name("alias")) or name
+    for node in _children(text):
+        for specifier in _descendants(node, "export_specifier"):
+            name = _text(specifier.child_by_field_name("name"))
+            found[name] = _text(specifier.child_by_field_name("alias")) or name
+        if node.type == "expression_statement" and (pair := _EXPORTS.match(_text(node))):
+            found[pair[2]] = pair[1]
     return found
 
 
@@ -174,7 +196,8 @@ def _parameters(function: Node) -> Iterator[Parameter]:
         if rest and pattern is not None:
             pattern = next(iter(pattern.named_children), None)
         if pattern is not None and pattern.type == "identifier":
-            optional = node.type == "optional_parameter"
+            given = node.child_by_field_name("value") is not None
+            optional = given or node.type == "optional_parameter"
             yield Parameter(
                 name=_text(pattern), type=_type_of(node), optional=optional, variadic=rest
             )
@@ -207,7 +230,7 @@ def _operation(name: str, declared: list[Parameter], tags: Tags) -> Operation:
         name=name,
         kind=kind_of(returns),
         parameters=(*parameters, *parts),
-        description=_clipped(dict(reversed(tags)).get("", "")),
+        description=prose(dict(reversed(tags)).get("", "")),
         examples=tuple(examples[:_MOST_EXAMPLES]),
         state=read_state([body for tag, body in tags if tag == "state"]),
         returns=returns[:_LONGEST_TYPE],
@@ -237,7 +260,7 @@ def _declared_type(node: Node) -> TypeDoc | None:
                     name=_text(member.child_by_field_name("name")),
                     type=_type_of(member),
                     optional=any(child.type == "?" for child in member.children),
-                    description=_clipped(" ".join(dict(read_tags(comment)).get("", "").split())),
+                    description=prose(" ".join(dict(read_tags(comment)).get("", "").split())),
                 )
             )
         comment = _text(member) if member.type == "comment" else ""
@@ -254,7 +277,7 @@ def _parameter(body: str) -> Parameter | None:
         name=name[2] or name[3],
         type=kind[:_LONGEST_TYPE],
         optional=True if name[1] else None,
-        description=_clipped(description),
+        description=prose(description),
     )
 
 
@@ -274,8 +297,10 @@ def _example(body: str) -> Example:
     caption = _CAPTION.match(body)
     code = body[caption.end() :] if caption else body
     words = " ".join(caption[1].split()) if caption else ""
-    return Example(code=_clipped(code.strip("\n")), caption=_clipped(words))
+    return Example(code=code.strip("\n")[:_LONGEST_TEXT].rstrip(), caption=prose(words))
 
 
-def _clipped(text: str) -> str:
-    return text.strip()[:_LONGEST_TEXT]
+def prose(text: str) -> str:
+    """A description without the markup of pages, not longer than anybody would read."""
+    text = _LINK.sub(lambda link: (link[2] or link[1]).strip(), text[:_LONGEST_TEXT])
+    return _MARKUP.sub("", text).strip()

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
+from global_chat.contract.specifier import parse_specifier
 
 from .library import Library
 from .search import PROMPT_FLOOR, Passage
-from .specifier import parse_specifier
 
 _LONGEST_PASSAGE = 4_000  # characters
 _MOST_PASSAGES = 3

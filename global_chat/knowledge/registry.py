@@ -25,10 +25,10 @@ from global_chat.contract.errors import (
     TimedOut,
     TurnError,
 )
+from global_chat.contract.specifier import Specifier, nearest_version, newest
 
 from .adaptor_docs import AdaptorDocs
 from .adaptor_package import LARGEST_ARCHIVE, read_members, read_package, verify
-from .specifier import Specifier, nearest_version, newest
 
 if TYPE_CHECKING:
     import httpx2

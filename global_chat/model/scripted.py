@@ -10,6 +10,7 @@ import asyncio
 import copy
 import json
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -24,8 +25,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from global_chat.contract.errors import (
     BadRequest,
@@ -37,6 +36,8 @@ from global_chat.contract.errors import (
 )
 from global_chat.contract.names import AGENT_NAMES, AgentName, Usage
 from global_chat.contract.texts import one_line, shortened_to_end
+from global_chat.yaml.data import read_json, read_yaml
+from global_chat.yaml.refusals import Unreadable
 
 from .failures import Refusal, failure
 from .seam import Block, ModelEvent, ModelRequest, Part, Reply, TextPiece, texts_of
@@ -224,19 +225,12 @@ def script_from(data: Any, source: str = "the script") -> Script:
 
 def _data(text: str, source: str) -> Any:
     if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except ValueError:
-            pass  # a YAML mapping may be written in braces too
+        with suppress(Unreadable):  # a YAML mapping may be written in braces too
+            return read_json(text)
     try:
-        return YAML(typ="safe", pure=True).load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise BadRequest(f"{source}{where}: {error.problem or 'not valid YAML'}.") from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        words = str(error).strip().splitlines() or ["nested too deeply"]
-        raise BadRequest(f"{source} is not valid YAML: {words[0]}.") from None
+        return read_yaml(text)
+    except Unreadable as error:
+        raise BadRequest(f"{source}{error.place}: {error.problem}") from None
 
 
 class ScriptedModel:

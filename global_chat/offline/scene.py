@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from global_chat.knowledge.specifier import newest, parse_specifier
+from global_chat.contract.specifier import newest, parse_specifier
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.javascript import Code
 from global_chat.workflow.outline_reading import read_outline

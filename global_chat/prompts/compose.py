@@ -124,15 +124,21 @@ def job_system(mode: Mode) -> str:
 
 def job_context(
     *, outline: str, step: str, adaptor: str, documentation: str, code: str, evidence: str
-) -> str:
-    """The step that a job code call is about; `outline` is empty in direct mode."""
+) -> tuple[str, str, str]:
+    """What a job code call is about: evidence, adaptor, and then what fits this call alone.
+
+    Calls of one turn share the evidence and turns about one step the adaptor, so these come first:
+    a provider caches beginnings. `outline` is empty in direct mode.
+    """
     structure = f"{outline}\n\nFocused step: {step}" if outline else ""
-    return join(
-        block("workflow_structure", structure) if structure else "",
-        block("adaptor", adaptor) if adaptor else "",
-        block("documentation", documentation) if documentation else "",
-        block("user_code", code),
+    return (
         join(_EVIDENCE.fill(), evidence) if evidence else "",
+        block("adaptor", adaptor) if adaptor else "",
+        join(
+            block("workflow_structure", structure) if structure else "",
+            block("documentation", documentation) if documentation else "",
+            block("user_code", code),
+        ),
     )
 
 

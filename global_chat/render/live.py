@@ -7,6 +7,7 @@ drawn again and again, so a long answer neither flickers nor is cut at the scree
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Literal, Self, TextIO, cast
@@ -46,6 +47,9 @@ MAX_DIFF_LINES = 300
 #: How long the moving part stays as it is while nothing happens.
 FRAME_SECONDS = 0.1
 
+#: From here on, in seconds, the moving status says for how long it has stood.
+NOTED_SECONDS = 5
+
 #: Columns and rows.
 Size = tuple[int, int]
 
@@ -75,6 +79,7 @@ class Live(Renderer):
         self._section: _Section | None = None
         self._status = ""
         self._status_printed = False
+        self._since = time.monotonic()
         self._answer = StreamedMarkdown()
         self._answered = self._in_block = self._block_printed = False
         self._changes: Changes | None = None
@@ -89,6 +94,7 @@ class Live(Renderer):
             case Status(text=text):
                 self._print_status()
                 self._status, self._status_printed = one_line(text), False
+                self._since = time.monotonic()
             case TextDelta(text=text) if self._stream:
                 self._text(text)
             case TextRestarted() if self._in_block:
@@ -153,6 +159,9 @@ class Live(Renderer):
             parts += [Text(), Tail(as_markdown(window), max(1, rows - _FREE_ROWS))]
         if not self._over:
             words = "Writing" if self._in_block else self._status or "Working"
+            waited = int(time.monotonic() - self._since)
+            if waited >= NOTED_SECONDS and not self._in_block:
+                words += f" ({waited} s)"
             self._spinner.update(text=Text(words, overflow="ellipsis", no_wrap=True))
             apart = bool(parts) or self._section == "text"
             parts += [Text(), self._spinner] if apart else [self._spinner]

@@ -15,6 +15,7 @@ from global_chat.contract.errors import TurnError
 from global_chat.contract.events import (
     Changes,
     Event,
+    RetryPlanned,
     Status,
     TextDelta,
     TextEnded,
@@ -26,7 +27,7 @@ from global_chat.contract.events import (
 )
 
 from .text import Stream, clean, one_line
-from .wording import RESTARTED, Closing, LogLines, error_text, warning_line
+from .wording import RESTARTED, Closing, LogLines, error_text, retry, warning_line
 
 
 class Renderer:
@@ -49,6 +50,8 @@ class Renderer:
         self.closing(event)
         if (line := self._log_line(event)) and self.verbose:
             self.note(line)
+        if isinstance(event, RetryPlanned):
+            event = Status(retry(event.error_type, event.wait_seconds), parent=event.parent)
         self.draw(event)
 
     @property

@@ -6,6 +6,7 @@ words. Whatever comes from a model or a file is made safe by whoever shows it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +18,7 @@ from global_chat.contract.events import (
     HandedOver,
     ModelCallEnded,
     Noted,
+    RetryPlanned,
     RouteDecided,
     Stitched,
     ToolCalled,
@@ -47,8 +49,17 @@ REROUTE_REASONS = {
     "unusable_reply": "an unusable reply",
 }
 
+#: Why a model call is made again.
+RETRY_REASONS = {
+    "RATE_LIMIT": "The rate limit is reached",
+    "CONNECTION_ERROR": "The connection failed",
+    "OVERLOADED": "The model service is overloaded",
+    "PROVIDER_ERROR": "The model service failed",
+    "INVALID_OUTPUT": "The answer was unusable",
+}
+
 #: Stands where a piece of the answer was shown that no longer counts.
-RESTARTED = "[connection lost; the answer starts again]"
+RESTARTED = "[the answer starts again]"
 
 #: `--verbose` shows a tool's input up to here, in characters.
 LONGEST_INPUT = 160
@@ -92,6 +103,14 @@ def handover(goal: object, to_planner: object) -> str:
     if to_planner:
         return f"handed over: {goal}. Rerouting to the planner"
     return f"could not finish: {goal}"
+
+
+def retry(error_type: object, wait_seconds: object) -> str:
+    """Why and when a model call is made again, in whole seconds: `The connection failed: trying
+    again in 2 s`."""
+    why = RETRY_REASONS.get(str(error_type), f"The call failed ({error_type})")
+    wait = math.ceil(wait_seconds) if isinstance(wait_seconds, int | float) else "a few"
+    return f"{why}: trying again in {wait} s"
 
 
 def stitched(step: object, added: object, removed: object) -> str:
@@ -198,6 +217,8 @@ class LogLines:
                 return _route_line(event)
             case ModelCallEnded():
                 return _model_call_line(event, NO_MODEL + ";" if self._offline else event.model)
+            case RetryPlanned(agent=agent, error_type=error_type, wait_seconds=wait):
+                return f"WARNING {agent}: {retry(error_type, wait)}"
             case ToolCalled(agent=agent, tool=tool, input=given, step=step):
                 shown = shortened(" ".join(f"{k}={v!r}" for k, v in given.items()), LONGEST_INPUT)
                 return f"INFO {agent}: calls {tool}{f' on {step}' if step else ''} {shown}".rstrip()

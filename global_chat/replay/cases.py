@@ -20,7 +20,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from global_chat.contract.errors import (
     BadRequest,
     InputError,
-    InvalidWorkflow,
     Location,
     dotted,
     in_words,
@@ -33,6 +32,8 @@ from global_chat.disk.reading import number_of, read_object, read_text
 from global_chat.model.scripted import Script
 from global_chat.yaml import nodes
 from global_chat.yaml.compose import compose
+from global_chat.yaml.data import with_json_shape
+from global_chat.yaml.refusals import Unreadable
 from global_chat.yaml.source import Source
 
 M = TypeVar("M", bound=BaseModel)
@@ -179,15 +180,14 @@ class PlacedFile:
         try:
             self.text = read_text(path).removeprefix("\ufeff")
             self._source = Source(self.text)
-            self.root = compose(self._source) or nodes.Scalar(0, 0, "")
+            root = compose(self._source) or nodes.Scalar(0, 0, "")
+            self.root = with_json_shape(self._source, root)
             self.data = nodes.data_of(self.root)
         except BadRequest as error:
             raise BrokenCases([f"{path}: {error.message}"]) from None
-        except InvalidWorkflow as error:
-            # The message begins with `The workflow document cannot be used, line 1, column 1: `.
-            problem = error.message.partition(": ")[2] or error.message
+        except Unreadable as error:
             line, column = (error.details.get(name, 1) for name in ("line", "column"))
-            raise BrokenCases([f"{path}:{line}:{column}: {problem}"]) from None
+            raise BrokenCases([f"{path}:{line}:{column}: {error.problem}"]) from None
 
     def read_as(self, model: type[M], value: object) -> M:
         """The `value` as `model`. Raises `BrokenCases` with every place where it does not fit."""
@@ -208,17 +208,6 @@ class PlacedFile:
                 node = content.items[name]
         line, column = self._source.position(node.start)
         return f"{self.path}:{line}:{column}: {problem}"
-
-
-def spelled(node: nodes.Node) -> Any:
-    """The value of a node that `data_of` can read, numbers with the digits they are written in."""
-    content = nodes.resolve(node)
-    if isinstance(content, nodes.Mapping):
-        return {key: spelled(entry.value) for key, entry in nodes.entries_of(content).items()}
-    if isinstance(content, nodes.Sequence):
-        return [spelled(item) for item in content.items]
-    value = nodes.data_of(content)
-    return number_of(content.text) if type(value) in (int, float) else value
 
 
 def _problems(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[Location, str]]:
@@ -259,7 +248,7 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
 def read_case(path: Path) -> Case:
     """The case in the file `path`, named after its folder. Raises `BrokenCases`."""
     file = PlacedFile(path)
-    written = file.read_as(CaseFile, spelled(file.root))
+    written = file.read_as(CaseFile, nodes.data_of(file.root, number_of))
     used = [path]
 
     def beside(name: str, *location: int | str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from global_chat.contract.errors import BadRequest
 
-from .result import Result
+from .result import EVIDENCE, Result
 
 _SCHEMA = """
 PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
@@ -73,7 +74,12 @@ class History:
             raise self._unusable(error) from None
 
     def begin(self, backend: str, selection: str) -> Run:
-        """A new run."""
+        """A new run. What passed in earlier runs keeps its figures and loses its evidence."""
+        paths = ", ".join(f"'$.{name}'" for name in EVIDENCE)
+        self._query(
+            f"UPDATE case_results SET result = json_remove(result, {paths}) WHERE "
+            "json_valid(result) AND json_extract(result, '$.status') = 'passed'"
+        )
         query = f"INSERT INTO runs (started, backend, selection) VALUES (?, ?, ?) RETURNING {_RUN}"
         return Run(*self._query(query, _now(), backend, selection)[0])
 
@@ -81,6 +87,18 @@ class History:
         """The last run of the same selection, to go on with; a new one when there is none."""
         same = (run for run in self.runs() if run[-2:] == (backend, selection))
         return next(same, None) or self.begin(backend, selection)
+
+    def earlier(self, run: Run, most: int) -> list[tuple[Run, list[Result]]]:
+        """The last runs of the same selection before `run`, with their results, the oldest first.
+
+        Runs of another version of the program are left out.
+        """
+        found: list[tuple[Run, list[Result]]] = []
+        for one in self.runs():
+            if one.id < run.id and one[-2:] == run[-2:] and len(found) < most:
+                with contextlib.suppress(BadRequest):
+                    found.append((one, self.results(one)))
+        return found[::-1]
 
     def end(self, run: Run) -> None:
         """Say that nothing of the run is left to do."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich import box
@@ -18,8 +18,8 @@ from global_chat.render.text import clean, one_line
 from global_chat.render.wording import dollars
 
 from .history import Run
-from .result import Result
-from .summary import Change, Summary
+from .result import EVIDENCE, Result, Status
+from .summary import Change, Summary, trend
 
 _MARKS = {"passed": "✔", "failed": "✘", "crashed": "✘", "stopped": "–"}
 _COLOURS = {
@@ -58,13 +58,13 @@ def show_run(screen: Console, run: Run, summary: Summary) -> None:
             screen.print(Text(one_line(result.title)))
             for line in clean("\n".join(result.differences)).splitlines():
                 screen.print(Text(f"    {line}"))
-    screen.print(Text(": ".join(summary.answered_by(run.backend)), "dim"))
+    answered = ": ".join(summary.answered_by(run.backend))
+    cost = f" It cost {summary.cost_told}." if summary.asked else ""
+    screen.print(Text(answered + cost, "dim"))
     counts = [f"{n} {name}" for name in _MARKS if (n := summary.counts[name])] or ["0 passed"]  # type: ignore[index]
     colour = "bold red" if summary.failed else "bold green"
     screen.print(Text(f"{', '.join(counts)} of {summary.total}", colour), end="; ")
-    right = f", {summary.right} of {summary.labelled} routes right" if summary.labelled else ""
-    handed = f"{summary.handovers} of {summary.routed} handed over"
-    screen.print(Text(f"{handed}{right}; run {run.id}"))
+    screen.print(Text(f"{summary.routes_told}; run {run.id}"))
 
 
 def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
@@ -99,14 +99,13 @@ def show_comparison(
 
 
 def _sums(summary: Summary) -> dict[str, str]:
-    usages = [total.usage for total in summary.agents.values()]
-    right = f"{summary.right} of {summary.labelled}" if summary.labelled else "no labels"
+    right = f"{summary.routes[True]} of {summary.labelled}" if summary.labelled else "no labels"
     return {
         "passed": f"{summary.counts['passed']} of {summary.total}",
         "handed over": f"{summary.handovers} of {summary.routed}",
         "routes right": right,
-        "tokens": f"{sum(usage.input_tokens + usage.output_tokens for usage in usages):,}",
-        "cost": dollars(summary.cost),
+        "tokens": f"{summary.tokens:,}",
+        "cost": summary.cost_told,
         "seconds": f"{summary.seconds:.1f}",
     }
 
@@ -118,9 +117,11 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def html_report(run: Run, summary: Summary) -> str:
-    """One page that needs no other file and no network."""
-    return _filled("report.html.j2", run, summary)
+def html_report(run: Run, summary: Summary, earlier: Sequence[tuple[Run, Summary]] = ()) -> str:
+    """One page that needs no other file and no network; `earlier` are the runs of its trend."""
+    runs = [*earlier, (run, summary)]
+    figures = trend([one for _, one in runs])
+    return _filled("report.html.j2", run, summary, runs=[one for one, _ in runs], figures=figures)
 
 
 def junit_report(run: Run, summary: Summary) -> str:
@@ -128,7 +129,7 @@ def junit_report(run: Run, summary: Summary) -> str:
     return _filled("report.junit.j2", run, summary)
 
 
-def _filled(template: str, run: Run, summary: Summary) -> str:
+def _filled(template: str, run: Run, summary: Summary, **more: Any) -> str:
     """The template with all text in it as text, never markup."""
     environment = Environment(
         loader=PackageLoader("global_chat.replay", "."),
@@ -138,13 +139,9 @@ def _filled(template: str, run: Run, summary: Summary) -> str:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    return environment.get_template(template).render(
-        run=run,
-        summary=summary,
-        answered_by=summary.answered_by(run.backend),
-        destinations=DESTINATIONS,
-        dollars=dollars,
-    )
+    shared = {"answered_by": summary.answered_by(run.backend), "destinations": DESTINATIONS}
+    filled = environment.get_template(template)
+    return filled.render(run=run, summary=summary, dollars=dollars, marks=_MARKS, **shared, **more)
 
 
 def _printable(value: object) -> object:
@@ -158,18 +155,17 @@ def json_report(run: Run, summary: Summary) -> str:
     """One JSON object, two-space indent, characters as they are. Rates come with their interval."""
     told: dict[str, Any] = {
         "total": summary.total,
-        "passed": summary.counts["passed"],
-        "failed": summary.counts["failed"],
-        "crashed": summary.counts["crashed"],
-        "stopped": summary.counts["stopped"],
+        **{status: summary.counts[status] for status in get_args(Status)},
         "scripted": summary.scripted,
         "handovers": summary.handovers,
         "routed": summary.routed,
-        "routes_right": summary.right,
+        "routes_right": summary.routes[True],
+        "routes_wrong": summary.routes[False],
         "routes_labelled": summary.labelled,
+        "routes_not_labelled": summary.routes[None],
         "matrix": [
-            {"expected": expected, "taken": taken, "count": count}
-            for (expected, taken), count in sorted(summary.matrix.items())
+            {"expected": expected, "taken": taken, "right": right, "count": count}
+            for (expected, taken, right), count in summary.matrix.items()
         ],
         "confidence": {
             str(level): sum(n for (c, _), n in summary.confidence.items() if c == level)
@@ -187,12 +183,11 @@ def json_report(run: Run, summary: Summary) -> str:
             if rate.total > 1
         },
     }
-    evidence = {"conversation", "workflow_diff"}
     report = {
         "run": {"id": run.id, "started": run.started, "backend": run.backend},
         "summary": told,
         "results": [
-            result.model_dump(mode="json", exclude_none=True, exclude=evidence)
+            result.model_dump(mode="json", exclude_none=True, exclude=set(EVIDENCE))
             for result in summary.results
         ],
     }

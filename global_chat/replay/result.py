@@ -1,18 +1,20 @@
-"""The result of one case: passed or not, where it went, what it cost, and evidence of a failure."""
+"""The result of one case: passed or not, where it went, what it cost, and the evidence for it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
 from global_chat.contract.errors import AccessError, ServiceError
 from global_chat.contract.names import AgentName, Destination, SubagentName, Usage
-from global_chat.contract.texts import replace_lone_surrogates_in as whole_value
+from global_chat.contract.texts import replace_lone_surrogates_in, shortened
 from global_chat.model.prices import Prices
 from global_chat.model.seam import texts_of
+from global_chat.model.secrets import scrub, scrub_value
 from global_chat.render.text import diff_lines
 from global_chat.render.wording import agents_in_order
 
@@ -20,8 +22,11 @@ from .cases import Case, StrictModel
 from .compare import Difference
 from .play import Outcome
 
-#: Of a text in a conversation this many characters are kept; a failure is found in far fewer.
-LONGEST_TEXT = 4_000
+#: Of each text of the evidence this many characters are kept, and of a diff this many lines.
+LONGEST_TEXT, LONGEST_DIFF = 4_000, 1_000
+
+#: The fields of a result that show what happened, for people. They hold no secrets.
+EVIDENCE = ("conversation", "workflow_diff")
 
 #: What keeps every case of a live run from being answered, and what keeps one from it.
 ACCESS_ERRORS = frozenset(kind.type for kind in AccessError.__subclasses__())
@@ -32,7 +37,10 @@ Status = Literal["passed", "failed", "crashed", "stopped"]
 
 
 class Spent(StrictModel):
-    """Tokens of one agent with one model. `cost` is in US dollars, None without a price."""
+    """Tokens of one agent with one model.
+
+    `cost` is in US dollars; None when the price is not known or no model was asked.
+    """
 
     agent: AgentName
     model: str
@@ -50,9 +58,9 @@ class Result(StrictModel):
     fingerprint: str = ""
     scripted: bool = True
     differences: tuple[str, ...] = ()
-    expected: Destination | None = None
+    expected: Destination | None = None  # the label's; None without one
     taken: Destination | None = None
-    right: bool | None = None  # the router's decision, the step included; None without a label
+    right: bool | None = None  # the decision, the step included; None without a label or decision
     step: str | None = None
     confidence: int | None = None
     agents: tuple[AgentName, ...] = ()
@@ -61,8 +69,8 @@ class Result(StrictModel):
     kind: str | None = None
     spent: tuple[Spent, ...] = ()
     seconds: float = 0.0
-    conversation: tuple[tuple[str, str], ...] = ()  # of a failure: who said what
-    workflow_diff: tuple[str, ...] = ()  # likewise: what became of the document
+    conversation: tuple[tuple[str, str], ...] = ()  # what was given, asked and said: name, text
+    workflow_diff: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, case: Case, number: int, **came: Any) -> Self:
@@ -75,7 +83,7 @@ class Result(StrictModel):
     @classmethod
     def _replace_lone_surrogates(cls, data: Any) -> Any:
         """Half of a surrogate pair may come from a payload, and no report could hold it."""
-        return whole_value(data)
+        return replace_lone_surrogates_in(data)
 
     @property
     def failed(self) -> bool:
@@ -108,34 +116,45 @@ def judge(
 ) -> Result:
     """The result of a turn that differs from what was expected in what was `found`."""
     label, route, handover = outcome.case.label, outcome.route, outcome.handover
-    # Without a label a turn belongs where it ended: a handover says that the router was wrong.
-    ended: Destination | None = route.sent_to if route and not outcome.error else None
+    diff = islice(diff_lines(outcome.workflow, outcome.after), LONGEST_DIFF)
     return Result.of(
         outcome.case,
         number,
         status="failed" if found else "passed",
         scripted=scripted,
         differences=tuple(map(str, found)),
-        expected=label.destination if label else "planner" if handover else ended,
+        expected=label.destination if label else None,
         taken=route.sent_to if route else None,
-        right=outcome.is_right(label) if label else None,
+        right=outcome.is_right(label) if label and route else None,
         step=outcome.step,
         confidence=route.confidence if route else None,
         agents=outcome.agents,
         handover=handover.agent if handover else None,
         error=outcome.error.type if outcome.error else None,
         spent=tuple(
-            Spent(agent=agent, model=model, usage=u, cost=prices.cost(model, u, batch=batch))
-            for (agent, model), u in outcome.usage.items()
+            Spent(
+                agent=agent,
+                model=model,
+                usage=usage,
+                cost=None if scripted else prices.cost(model, usage, batch=batch),
+            )
+            for (agent, model), usage in outcome.usage.items()
         ),
         seconds=outcome.seconds,
-        conversation=[(who, _cut(text)) for who, text in _conversation(outcome) if found],
-        workflow_diff=diff_lines(outcome.workflow, outcome.after) if found else (),
+        conversation=tuple((name, _kept(scrub(text))) for name, text in _conversation(outcome)),
+        workflow_diff=tuple(scrub(line) for line in diff),
     )
 
 
+def _kept(text: str) -> str:
+    return shortened(text, LONGEST_TEXT, f" […{len(text) - LONGEST_TEXT:,} characters more]")
+
+
 def _conversation(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    yield "user", str(outcome.case.given.get("content"))
+    given = {k: v for k, v in outcome.case.given.items() if k not in ("api_key", "workflow_yaml")}
+    yield "payload", json.dumps(scrub_value(given), ensure_ascii=False, indent=2, default=str)
+    if outcome.workflow:
+        yield "workflow", outcome.workflow
     for exchange in outcome.exchanges:
         agent = exchange.request.agent
         yield f"to {agent}", texts_of(exchange.request)["last"]
@@ -148,8 +167,3 @@ def _conversation(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "answer", outcome.response.response
     if outcome.error is not None:
         yield f"error {outcome.error.type}", outcome.error.message
-
-
-def _cut(text: str) -> str:
-    left = len(text) - LONGEST_TEXT
-    return text if left <= 0 else f"{text[:LONGEST_TEXT]} […{left:,} characters more]"

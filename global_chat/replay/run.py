@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from global_chat.agents.context import Services
-from global_chat.contract.errors import RateLimited
+from global_chat.contract.errors import RateLimited, TurnError
 from global_chat.model.prices import BudgetSpent, Prices
 from global_chat.model.recording import Recording
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Restarted
@@ -18,7 +18,7 @@ from global_chat.model.seam import Model, ModelEvent, ModelRequest, Restarted
 from .cases import Case
 from .compare import differences, live_differences
 from .play import Outcome, play_live, play_script
-from .result import Result, judge
+from .result import EVIDENCE, Result, judge
 from .update import keep
 
 #: Runs a case for the n-th time.
@@ -94,11 +94,15 @@ def live(
         result = judge(outcome, number, found, prices, scripted=False, batch=batch)
         for error in (exchange.error for exchange in outcome.exchanges):
             if isinstance(error, BudgetSpent):
-                evidence = {"conversation": (), "workflow_diff": ()}
-                why = {"status": "stopped", "differences": (error.message,), **evidence}
-                return result.model_copy(update=why)
-        if record is not None:
-            keep(record, outcome, number, recording)
+                stopped = {"status": "stopped", "differences": (error.message,)}
+                return result.model_copy(update={**stopped, **dict.fromkeys(EVIDENCE, ())})
+        try:
+            if record is not None:
+                keep(record, outcome, number, recording)
+        except (OSError, TurnError) as error:
+            # The answer is paid for; that it could not be kept is one more thing to tell.
+            told = (*result.differences, f"record: {error}")
+            result = result.model_copy(update={"status": "failed", "differences": told})
         return result
 
     return play

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from global_chat.disk.reading import read_text
+from global_chat.disk.reading import number_of, read_text
 from global_chat.disk.writing import write_together
 from global_chat.model.recording import Recording, readable_yaml
 from global_chat.model.secrets import scrub_value
 from global_chat.yaml.compose import compose
-from global_chat.yaml.nodes import Mapping
+from global_chat.yaml.nodes import Mapping, data_of
 from global_chat.yaml.source import Source
 
-from .cases import Expect, PartExpectation, spelled
+from .cases import Case, Expect, PartExpectation
 from .compare import DocumentDiff, covers, differences, document_diff, observed, part_differences
 from .play import Outcome
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 class Update(NamedTuple):
@@ -72,14 +76,24 @@ def _parts(
     return found
 
 
+def kept_in(folder: Path, case: Case, number: int = 1) -> Path:
+    """The folder in `folder` that a turn of the case is kept in: `<id>`, from the second run on
+    `<id>-<number>`. An id that is not a plain file name is made one, with a hash of it.
+    """
+    name = _NOT_IN_NAMES.sub("-", case.id)[:80].strip("-.")
+    if name != case.id:
+        name += f"-{hashlib.sha256(case.id.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return folder / (name if number == 1 else f"{name}-{number}")
+
+
 def keep(folder: Path, outcome: Outcome, number: int, recording: Recording) -> None:
-    """Write a live turn as the case `<folder>/<id>` (from the second run on `<id>-<number>`).
+    """Write a live turn as a case, in `kept_in`.
 
     Its script is what the models said, its expectations are what came. Secrets are taken out of
     the payload as well as out of the script.
     """
     case = outcome.case
-    made = folder / (case.id if number == 1 else f"{case.id}-{number}")
+    made = kept_in(folder, case, number)
     made.mkdir(parents=True, exist_ok=True)
     given = scrub_value({k: v for k, v in case.given.items() if k != "api_key"})
     written: dict[str, Any] = {"title": case.title, "payload": "payload.json"}
@@ -105,7 +119,7 @@ def with_expectations(text: str, values: dict[str, Any]) -> str:
     expect = entry.value
     if not isinstance(expect, Mapping) or expect.flow:
         # Numbers that keep how they are spelled are texts: as expectations they mean the same.
-        known = json.loads(json.dumps(spelled(expect) or {}, default=str))
+        known = json.loads(json.dumps(data_of(expect, number_of) or {}, default=str))
         anew = readable_yaml({"expect": _present({**known, **values})}).rstrip("\n")
         return source.splice([(entry.start, entry.end, anew)])
     splices, added = [], ""

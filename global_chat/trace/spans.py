@@ -21,6 +21,7 @@ from global_chat.contract.events import (
     ModelCallEnded,
     ModelCallStarted,
     Noted,
+    RetryPlanned,
     RouteDecided,
     Stitched,
     ToolCalled,
@@ -33,7 +34,7 @@ from global_chat.contract.events import (
 from global_chat.contract.names import Usage
 
 SpanKind = Literal[
-    "turn", "routing", "model_call", "tool_call", "handover", "stitch", "warning", "note"
+    "turn", "routing", "model_call", "retry", "tool_call", "handover", "stitch", "warning", "note"
 ]
 
 #: Reasons may go on to quote what a model wrote; their beginning tells the kind of failure.
@@ -121,6 +122,9 @@ class Spans:
                 self._calls[event.call] = self._begin("model_call", self._parent(event), facts)
             case ModelCallEnded():
                 self._model_call_ended(event)
+            case RetryPlanned():
+                facts = _facts(event, "call", "agent", "error_type", "wait_seconds")
+                self._moment("retry", event, facts)
             case ToolCalled():
                 span = self._begin("tool_call", self._parent(event), _tool_call_facts(event))
                 self._tools[event.parent, event.id] = span
@@ -200,7 +204,8 @@ class Spans:
 
     def _parent(self, event: Event) -> Span | None:
         """The span that `event` belongs to: a planner's tool call, the routing, or the turn."""
-        of_router = isinstance(event, ModelCallStarted | ModelCallEnded) and event.agent == "router"
+        calls = ModelCallStarted | ModelCallEnded | RetryPlanned
+        of_router = isinstance(event, calls) and event.agent == "router"
         if self._routing is not None and of_router:
             return self._routing
         return self._tools.get((None, event.parent or "")) or self._turn

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from global_chat.agents import job_chat, planner, router, workflow_chat
-from global_chat.agents.context import Handover, Services, Task, show
+from global_chat.agents.context import Handover, Services, Task
+from global_chat.agents.model_calls import AnswerText
 from global_chat.agents.work_done import changes_between
 from global_chat.contract.attachments import check_size, without_field
 from global_chat.contract.events import (
@@ -111,15 +112,17 @@ def _destination(
 
 
 async def _edit_code(turn: Turn, task: Task, step: Step) -> _Answered | Handover:
-    answer = await job_chat.answer(turn.context, task, step)
+    shown = AnswerText(turn.emit)
+    answer = await job_chat.answer(turn.context, task, step, shown=shown)
     if isinstance(answer, Handover):
+        shown.withdraw()
         return answer
     workflow = task.workflow
     if answer.code is not None:
         workflow = workflow.with_code(step.key, answer.code)
         turn.emit(Stitched(step.name, *changed_lines(step.code or "", answer.code)))
         turn.emit(WorkflowChanged(workflow.text))
-    show(turn.emit, answer.text)
+    shown.finish(answer.text)
     return _Answered(answer.text, workflow)
 
 
@@ -167,9 +170,12 @@ async def take_job_turn(payload: JobPayload, services: Services, emit: Emit) -> 
         task = Task(
             payload.content, Workflow.read(None), history=payload.turns, evidence=given.evidence
         )
-        answer = await job_chat.answer(turn.context, task, step, "direct")
+        shown = AnswerText(turn.emit)
+        answer = await job_chat.answer(turn.context, task, step, "direct", shown)
         assert isinstance(answer, job_chat.CodeAnswer), "addressed directly, no agent hands over"
-        show(turn.emit, answer.text)
+        shown.finish(answer.text)
+        for warning in answer.warnings:
+            turn.emit(Warned(warning))
         new = []
         if answer.code is not None:
             diff = StepDiff(step.key, step.name, step.code or "", answer.code)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from global_chat.contract.specifier import PREFIX
 from global_chat.workflow import other_keys
 from global_chat.workflow.other_keys import OtherKeys, differences, sentence
 from global_chat.workflow.parts import Edge, Step, Trigger
@@ -88,7 +89,7 @@ def changed_lines(before: str, after: str) -> tuple[int, int]:
 
 def adaptor_name(adaptor: str | None) -> str:
     """`@openfn/language-http@6.5.4` → `http@6.5.4`."""
-    return (adaptor or "no adaptor").removeprefix("@openfn/language-")
+    return (adaptor or "no adaptor").removeprefix(PREFIX)
 
 
 P = TypeVar("P", Step, Trigger)

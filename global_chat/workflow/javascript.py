@@ -6,6 +6,7 @@ Places count characters of the text.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -25,6 +26,14 @@ _NAMES = (
 )
 
 
+#: Seconds that one text may take to parse. A step of usual size takes some milliseconds, but what
+#: is ambiguous all along (`/[` over and over) takes time by the square of its length.
+PARSING_SECONDS = 1.0
+
+#: Texts of up to so many bytes are parsed without looking at the clock: none takes long.
+_SHORT_BYTES = 2_000
+
+
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
     # The grammar is a shared library of half a megabyte: only code needs it.
@@ -34,9 +43,26 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_javascript.language()))
 
 
+def syntax_tree(source: bytes) -> Node | None:
+    """The root of a text's syntax tree; None when it takes more than `PARSING_SECONDS` to parse."""
+    if len(source) > _SHORT_BYTES:
+        end = time.monotonic() + PARSING_SECONDS
+        try:
+            _parser().parse(
+                lambda offset, _: source[offset : offset + 65_536],
+                progress_callback=lambda *_: time.monotonic() > end,
+            )
+        except ValueError:
+            _parser().reset()
+            return None
+    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
+    return _parser().parse(source).root_node
+
+
 def parses(text: str) -> bool:
-    """Whether a text is JavaScript as far as its grammar goes."""
-    return not _parser().parse(text.encode("utf-8", "replace")).root_node.has_error
+    """Whether a text is JavaScript as far as its grammar goes, and is parsed in time."""
+    root = syntax_tree(text.encode("utf-8", "replace"))
+    return root is not None and not root.has_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +77,13 @@ class Setting:
 
 
 class Code:
-    """Parsed code. `broken` says that it does not parse: such code is not to be edited."""
+    """Parsed code. `broken` says that it does not parse, or not in time: it is not to be edited."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._bytes = text.encode("utf-8", "replace")
-        self._root = _parser().parse(self._bytes).root_node
-        self.broken = self._root.has_error
+        self._root = syntax_tree(self._bytes)
+        self.broken = self._root is None or self._root.has_error
 
     @cached_property
     def _characters(self) -> list[int] | None:
@@ -81,7 +107,7 @@ class Code:
 
     def _walk(self, *types: str) -> Iterator[Node]:
         """Nodes of these types, in order of place."""
-        waiting = [self._root]
+        waiting = [self._root] if self._root is not None else []
         while waiting:
             node = waiting.pop()
             if node.type in types:

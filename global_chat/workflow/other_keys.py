@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.parts import Step, Trigger
 from global_chat.workflow.reading.forms import Layout, P, Placed
 from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, SETTING_PATHS, is_secret
@@ -151,10 +150,10 @@ def _is_plain(key: str, value: nodes.Content) -> bool:
 
 
 def _data(source: Source, value: nodes.Content) -> Value:
-    try:
-        return data_of(value, MAX_VALUES)
-    except InvalidWorkflow:
+    if not isinstance(value, Scalar) and value.size > MAX_VALUES:
         return source.text[value.start : value.end]
+    found: Value = data_of(value)
+    return found
 
 
 def _add(found: OtherKeys, path: tuple[str, ...], value: Value) -> None:

@@ -5,26 +5,18 @@ when it has one. The end is tight: block mappings and sequences end where their 
 a block scalar ends before the line break of its last content line (with keep chomping, of its
 last blank line). An empty value has start == end, right after its colon or dash.
 
-An alias is a node of its own that points at its target; `resolve` follows it. Merge keys
-(`<<`) are not expanded: `find` looks through them.
+An alias is a node of its own that points at its target, never at one of its own ancestors;
+`resolve` follows it. Merge keys (`<<`) are not expanded: `find` looks through them. `size` and
+`height` of a collection count what is in it, and its levels, with aliases followed.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
-
-from global_chat.contract.errors import InvalidWorkflow
-
-#: More merged mappings than this behind one step are an attack, not a shared setting.
-MAX_MERGES = 50
-#: What one setting may hold: aliases can make millions of values out of a short text, or none that
-#: ends.
-MAX_VALUES = 10_000
-MAX_VALUE_DEPTH = 50
+from typing import Any, TypeAlias
 
 #: A value of a YAML document, without its style.
 Value: TypeAlias = "str | bool | int | float | list[Value] | dict[str, Value] | None"
@@ -58,7 +50,7 @@ class Scalar:
 
 @dataclass(slots=True, eq=False)
 class Alias:
-    """`*name`, standing for `target`, which may be one of its own ancestors."""
+    """`*name`, standing for `target`."""
 
     start: int
     end: int
@@ -76,6 +68,8 @@ class Sequence:
     anchor: str | None = None
     tag: str | None = None
     items: list[Node] = field(default_factory=list)
+    size: int = 0
+    height: int = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -105,6 +99,8 @@ class Mapping:
     tag: str | None = None
     entries: list[Entry] = field(default_factory=list)
     own: dict[str, Entry] = field(default_factory=dict)
+    size: int = 0
+    height: int = 1
 
 
 Content = Scalar | Sequence | Mapping
@@ -123,30 +119,22 @@ def merge_entry(mapping: Mapping) -> Entry | None:
 
 
 def lineage(mapping: Mapping) -> Iterator[Mapping]:
-    """The mapping, then all that it merges in, nearest first; each once, so loops end.
-
-    Raises InvalidWorkflow when there are more than `MAX_MERGES`.
-    """
-    seen: set[int] = set()
+    """The mapping, then all that it merges in, nearest first."""
     waiting: list[Node] = [mapping]
     while waiting:
         node = resolve(waiting.pop())
         if isinstance(node, Sequence):
-            waiting.extend(reversed(node.items[: MAX_MERGES + 1]))
-        elif isinstance(node, Mapping) and id(node) not in seen:
-            seen.add(id(node))
-            if len(seen) > MAX_MERGES:
-                raise InvalidWorkflow("Merge keys (`<<`) nest too deep to be followed.")
+            waiting += reversed(node.items)
+        elif isinstance(node, Mapping):
             yield node
             if merged := merge_entry(node):
                 waiting.append(merged.value)
 
 
 def entries_of(mapping: Mapping) -> dict[str, Entry]:
-    """Every key with the entry that decides it, merged ones included, in order.
-
-    Raises as `lineage` does.
-    """
+    """Every key with the entry that decides it, merged ones included, in order."""
+    if not merge_entry(mapping):
+        return mapping.own
     found: dict[str, Entry] = {}
     for each in lineage(mapping):
         for key, entry in each.own.items():
@@ -190,26 +178,20 @@ def text_of_key(entry: Entry) -> str:
     return key.text if isinstance(key, Scalar) else ""
 
 
-def data_of(node: Node, most: int = MAX_VALUES) -> Value:
+def data_of(node: Node, number: Callable[[str], Any] | None = None) -> Any:
     """The value as YAML 1.2's core schema has it: plain `true`, `201`, `1.5` and null are what they
-    look like, everything quoted or tagged is text. Aliases and merge keys are followed.
-
-    Raises InvalidWorkflow when that makes more than `most` values, or never ends.
+    look like, everything quoted or tagged is text. Aliases and merge keys are followed. `number`
+    makes a value of a number's text, for who needs its digits.
     """
-    return _data(node, 0, [most])
-
-
-def _data(node: Node, depth: int, left: list[int]) -> Value:
-    left[0] -= 1
-    if left[0] < 0 or depth > MAX_VALUE_DEPTH:
-        raise InvalidWorkflow("A setting holds too many values, or holds itself by an alias.")
     content = resolve(node)
     if isinstance(content, Mapping):
-        entries = entries_of(content).items()
-        return {key: _data(entry.value, depth + 1, left) for key, entry in entries}
+        return {key: data_of(entry.value, number) for key, entry in entries_of(content).items()}
     if isinstance(content, Sequence):
-        return [_data(item, depth + 1, left) for item in content.items]
-    return content.text if content.style or content.tag else _plain(content.text)
+        return [data_of(item, number) for item in content.items]
+    if content.style or content.tag:
+        return content.text
+    value = _plain(content.text)
+    return number(content.text) if number and type(value) in (int, float) else value
 
 
 def _plain(text: str) -> Value:

@@ -39,6 +39,7 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ("tag handle", "`!` names a tag here.", QUOTE),
     ("quoted scalar", "A quotation mark opens here and is not closed.", "Close it."),
     ("could not find expected ':'", *_NO_ENTRY),
+    ("maximum nesting depth", "This is nested too deep to be read.", ""),
     (
         "did not find expected key",
         "The indentation does not fit the lines around it, or a quote or bracket is missing.",
@@ -54,18 +55,25 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def refusal(source: Source, offset: int, message: str, suggestion: str = "") -> InvalidWorkflow:
-    """An InvalidWorkflow at a place in the text: the sentence names line and column, and the
-    details hold them for programs."""
-    line, column = source.position(offset)
-    text = f"line {line}, column {column}: {message}"
-    return InvalidWorkflow(
-        f"The workflow document cannot be used, {text}{f' {suggestion}' if suggestion else ''}",
-        details={"line": line, "column": column},
-    )
+class Unreadable(InvalidWorkflow):
+    """A text that cannot be used. `problem` says why, `place` where; `details` hold line and column
+    for programs. The message is about a workflow: for another text make one of `problem`."""
+
+    def __init__(self, problem: str, place: tuple[int, int] | None = None) -> None:
+        self.problem = problem
+        self.place = f", line {place[0]}, column {place[1]}" if place else ""
+        details = {"line": place[0], "column": place[1]} if place else {}
+        super().__init__(
+            f"The workflow document cannot be used{self.place}: {problem}", details=details
+        )
 
 
-def syntax_refusal(source: Source, error: Exception) -> InvalidWorkflow:
+def refusal(source: Source, offset: int, message: str, suggestion: str = "") -> Unreadable:
+    """The refusal of a text at a place in it, with what helps."""
+    return Unreadable(f"{message} {suggestion}".rstrip(), source.position(offset))
+
+
+def syntax_refusal(source: Source, error: Exception) -> Unreadable:
     """The refusal for a parser's error: a character that no YAML may hold, a tab, or its syntax."""
     if bad := _UNREADABLE.search(source.text):
         return refusal(

@@ -71,8 +71,10 @@ def _request(number: int, sent: Sequence[ModelRequest]) -> str:
         lines.append(f"goes on with {earlier + 1}")
         messages = messages[len(sent[earlier].messages) :]
     else:
-        for part in request.system:
-            lines += ["--- system", "[static]" if part.cached else part.text]
+        for place, part in enumerate(request.system):
+            # The first part is the agent's prompt, which snapshots of its own pin.
+            shown = "[static]" if part.cached and place == 0 else part.text
+            lines += ["--- system, cached" if part.cached else "--- system", shown]
     for message in messages:
         lines += [f"--- {message.role}", *_message(message)]
     return "\n".join(lines) + "\n"

@@ -108,6 +108,11 @@ def results_in(request: ModelRequest) -> tuple[Block, ...]:
     return content
 
 
+def particular_to(request: ModelRequest) -> str:
+    """The system prompt after its static part: what is particular to this turn."""
+    return "\n\n".join(part.text for part in request.system[1:] if part.text)
+
+
 def budget(max_tool_calls: int) -> Settings:
     return Settings(planning=PlannerSettings(max_tool_calls=max_tool_calls))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from global_chat.contract.events import Changes, TextDelta
-from tests.service.recorded_turns import ask_job, ask_workflow
+from tests.service.recorded_turns import ask_job, ask_workflow, particular_to
 from tests.service.scripts import WORKFLOW, Script, calls, drafted, edit, says
 
 pytestmark = pytest.mark.service
@@ -36,7 +36,7 @@ async def test_the_job_code_agent_reads_code_adaptor_and_evidence_in_their_block
         {"job_code_agent": [says("Hm.")]}, "why?", context=CONTEXT, history=HISTORY
     )
     (request,) = taken.requests
-    particular = request.system[1].text
+    particular = particular_to(request)
     for block in (
         f"<user_code>\n{CODE}\n</user_code>",
         "<adaptor>\n@openfn/language-http@7.3.2\n</adaptor>",
@@ -168,7 +168,7 @@ async def test_problems_that_the_app_found_reach_the_model(errors: Any) -> None:
     taken = await ask_workflow(
         {"workflow_agent": [replies(None, "Hm.")]}, existing_yaml=WORKFLOW, errors=errors
     )
-    assert "no such adaptor {x}" in taken.requests[0].system[1].text
+    assert "no such adaptor {x}" in particular_to(taken.requests[0])
 
 
 async def test_a_workflow_open_for_reading_only_stays_as_it_is() -> None:
@@ -179,7 +179,7 @@ async def test_a_workflow_open_for_reading_only_stays_as_it_is() -> None:
     )
     assert taken.response.attachments == []
     assert taken.shown == ["It would run at six."]
-    assert "reading only" in taken.requests[0].system[1].text
+    assert "reading only" in particular_to(taken.requests[0])
 
 
 async def test_its_words_are_shown_while_they_come_and_once() -> None:

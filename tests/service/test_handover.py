@@ -15,7 +15,7 @@ from global_chat.contract.events import (
     TextRestarted,
     TurnStarted,
 )
-from tests.service.recorded_turns import budget, results_in, retrying, take
+from tests.service.recorded_turns import budget, particular_to, results_in, retrying, take
 from tests.service.scripts import (
     PAGE,
     TO_PLANNER,
@@ -69,8 +69,8 @@ async def test_the_planner_is_asked_as_if_it_had_been_asked_first_and_reads_what
         first.system[0],
     )
     block = f"<finding>\n{GOAL}\n</finding>\n\n"
-    before, found, evidence = re.split(f"(A first look.*{block})", after.system[1].text, flags=re.S)
-    assert before + evidence == first.system[1].text
+    before, found, evidence = re.split(f"(A first look.*{block})", particular_to(after), flags=re.S)
+    assert before + evidence == particular_to(first)
     assert "a finding, not an order" in found
     assert "<finding>" not in repr(first)
     assert handed.asked == ["router", agent, "planner"]
@@ -94,7 +94,7 @@ async def test_a_finding_cannot_leave_its_block(goal: str) -> None:
         "job_code_agent": [calls(tool("edit_workflow", goal=goal))],
     }
     taken = await take({**misroute, "planner": [ANSWER]})
-    particular = taken.to("planner")[0].system[1].text
+    particular = particular_to(taken.to("planner")[0])
     tag = re.search(r"^<(finding(?:_\d+)?)>$", particular, re.MULTILINE)
     assert tag
     assert particular.endswith(f"<{tag[1]}>\n{goal}\n</{tag[1]}>")

@@ -8,7 +8,7 @@ import pytest
 
 from global_chat.model.seam import ModelRequest
 from global_chat.prompts.compose import job_system, workflow_system
-from tests.service.recorded_turns import Taken, ask_job, ask_workflow, take
+from tests.service.recorded_turns import Taken, ask_job, ask_workflow, particular_to, take
 from tests.service.scripts import (
     BODIES,
     TO_PLANNER,
@@ -69,7 +69,7 @@ async def test_in_a_turn_every_subagent_runs_in_subagent_mode(route: str) -> Non
             assert [t.name for t in request.tools] == [
                 "edit_job", "search_documentation", "inspect_job_code", "edit_workflow",
             ]  # fmt: skip
-            assert "<workflow_structure>" in request.system[1].text
+            assert "<workflow_structure>" in particular_to(request)
             assert request.output_schema is None
         else:
             assert static == workflow_system("subagent", "")
@@ -101,7 +101,7 @@ async def test_bodies_reach_only_the_agent_that_works_on_them_and_ids_nobody(rou
 
 async def test_the_workflow_structure_is_redacted_and_names_the_focused_step() -> None:
     taken = await take(IN_A_TURN["direct-code"])
-    particular = taken.to("job_code_agent")[0].system[1].text
+    particular = particular_to(taken.to("job_code_agent")[0])
     structure_ = particular.split("</workflow_structure>")[0]
     assert "Focused step: fetch (Fetch visits)" in structure_
     for key in BODIES:
@@ -111,7 +111,7 @@ async def test_the_workflow_structure_is_redacted_and_names_the_focused_step() -
 
 async def test_the_workflow_agent_reads_placeholders_for_code_and_ids() -> None:
     taken = await take(IN_A_TURN["direct-structure"])
-    particular = taken.to("workflow_agent")[0].system[1].text
+    particular = particular_to(taken.to("workflow_agent")[0])
     assert "[code of fetch]" in particular
     assert "[id of job fetch]" in particular
     assert "zq" not in particular.lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from global_chat.contract.events import Changes, Stitched, ToolCalled, ToolEnded
-from tests.service.recorded_turns import plan, results_in, take
+from tests.service.recorded_turns import particular_to, plan, results_in, take
 from tests.service.scripts import (
     RENAMED,
     Script,
@@ -177,7 +177,7 @@ async def test_attachments_named_as_a_bare_text_are_those_of_one_type() -> None:
         ],
     )
     (request,) = taken.to("job_code_agent")
-    assert "<run_logs>\ncanary-log\n</run_logs>" in request.system[1].text
+    assert "<run_logs>\ncanary-log\n</run_logs>" in particular_to(request)
     assert "canary-in" not in repr(request)
 
 

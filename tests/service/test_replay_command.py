@@ -58,6 +58,18 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_run(tmp_path
     assert ended.code == 2 and ended.out == ""
 
 
+@pytest.mark.parametrize("option", ["--html", "--junit"])
+def test_a_report_never_replaces_an_input_or_a_read_only_file(tmp_path: Path, option: str) -> None:
+    folder = write_case(tmp_path / "cases")
+    (tmp_path / "mine.html").write_text("mine")
+    (tmp_path / "mine.html").chmod(0o444)
+    run(tmp_path, folder)  # makes the history, which is read too
+    for path in (folder / "script.yaml", tmp_path / "history.sqlite", tmp_path / "mine.html"):
+        before = path.read_bytes()
+        ended = run(tmp_path, folder, option, path)
+        assert ended.code == 2 and path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

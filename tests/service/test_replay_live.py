@@ -125,9 +125,12 @@ def test_routes_only_asks_the_router_and_nobody_else(tmp_path: Path, server: Bat
     assert {r.agent for r in server.requests} == {"router"}
     assert [r["agents"] for r in ended.report["results"]] == [["router"]] * 3
     assert set(ended.report["summary"]["agents"]) == {"router"}
-    assert {"expected": "planner", "taken": "workflow_agent", "count": 1} in (
-        ended.report["summary"]["matrix"]
-    )
+    assert {
+        "expected": "planner",
+        "taken": "workflow_agent",
+        "right": False,
+        "count": 1,
+    } in ended.report["summary"]["matrix"]
 
 
 def test_a_whole_turn_that_was_handed_over_is_saved_unless_the_open_step_changed(
@@ -188,6 +191,25 @@ def test_what_is_recorded_plays_back_as_it_came(tmp_path: Path, server: BatchesS
     outcome = asyncio.run(play_script(case))
     assert differences(outcome) == ()
     assert (case.expect.handover, outcome.agents[-1]) == ("job_code_agent", "planner")
+
+
+def test_an_id_never_leads_out_of_the_folder_of_kept_cases_and_no_case_is_replaced(
+    tmp_path: Path, server: BatchesServer
+) -> None:
+    ids = ["../../out", "/abs", "..", "a/b", "a b", ""]
+    file = requests_file(
+        tmp_path, *[{"id": name or "x" * 300, "destination": "planner"} for name in ids]
+    )
+    server.add(*[route("planner")] * 6, text("Done.", agent="planner", repeat=True))
+    kept = tmp_path / "in" / "kept"
+    assert live(tmp_path, server, "--routes", file, "--record", kept).code == 0
+    assert [path.name for path in (tmp_path / "in").iterdir()] == ["kept"]
+    assert len(collect([kept])) == len(ids)
+    cases = tmp_path / "cases"
+    before = (write_case(cases) / "case.yaml").read_text("utf-8")
+    ended = live(tmp_path, server, cases, "--record", cases)
+    assert ended.code == 2 and "would replace the case" in ended.err
+    assert (cases / "edit" / "case.yaml").read_text("utf-8") == before
 
 
 def test_a_budget_stops_the_run_in_time_and_a_larger_one_goes_on(

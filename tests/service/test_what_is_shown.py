@@ -72,7 +72,7 @@ def test_a_pipe_gets_the_final_answer_or_the_stream_as_the_payload_says(
     ("begun", "out"),
     [
         (ANSWER, f"{ANSWER}\n"),
-        ("I raised it", f"I raised\n[connection lost; the answer starts again]\n{ANSWER}\n"),
+        ("I raised it", f"I raised\n[the answer starts again]\n{ANSWER}\n"),
     ],
 )
 def test_an_answer_that_breaks_off_and_begins_again_is_never_silently_doubled(
@@ -88,6 +88,20 @@ def test_an_answer_that_breaks_off_and_begins_again_is_never_silently_doubled(
         text = "" if event["type"] == "content_block_restart" else text
         text += event.get("delta", {}).get("text", "")
     assert text == ANSWER
+
+
+def test_a_wait_before_a_retry_is_told_with_its_length(command: CommandLine) -> None:
+    busy = {"error": {"status": 529, "retry_after": 8}}
+    script = {**ANSWERED, "planner": [busy, *ANSWERED["planner"]]}
+    line = "The model service is overloaded: trying again in 8 s"
+    assert command.turn(script).err.count(f"· {line}\n") == 1
+    verbose = command.turn(script, "-v", "--trace", "trace.jsonl")
+    assert f"WARNING planner: {line}\n" in verbose.err
+    assert {"type": "status", "content": line} in command.turn(script, "--events").events
+    (span,) = [span for span in command.lines("trace.jsonl") if span["kind"] == "retry"]
+    told = (span["agent"], span["error_type"], span["wait_seconds"])
+    assert told == ("planner", "OVERLOADED", 8)
+    assert line in command.run("trace", "trace.jsonl").out
 
 
 def test_json_is_the_response_and_nothing_else_on_stdout(command: CommandLine) -> None:
@@ -124,11 +138,11 @@ def test_the_events_of_a_failed_turn_end_in_its_error(command: CommandLine) -> N
     assert ran.code == 4
     assert [event["type"] for event in ran.events] == [
         "message_start",
-        "status",
+        *["status"] * 3,
         "error",
         "message_stop",
     ]
-    assert ran.events[2]["error"].items() >= command.json("turn.response.json").items()
+    assert ran.events[-2]["error"].items() >= command.json("turn.response.json").items()
 
 
 def test_the_events_of_a_turn_that_cannot_begin_are_a_stream_too(command: CommandLine) -> None:

@@ -124,6 +124,68 @@ def test_declarations_fill_in_for_an_empty_ast() -> None:
     assert operation.examples[0].code == "http.get('/alpacas', {\n  query: { max: 1 },\n});"
 
 
+OLD = b"""
+exports.get = get;
+exports.execute = execute;
+/**
+ * Ask the farm.
+ * @param {string} path - where
+ */
+function get(path, params = {}) { return state => state; }
+/** Runs a job. */
+function execute() {}
+/** Known inside the file only. */
+function inner() {}
+"""
+
+
+def test_a_package_from_before_declarations_is_read_from_its_code() -> None:
+    files = {"package.json": json.dumps({"name": ALPACA, "version": "1.0.0"}).encode()}
+    docs = read_package({**files, "lib/Adaptor.js": OLD}, ALPACA, "1.0.0")
+    assert [op.signature for op in docs.operations] == ["get(path, params?)"]
+    text = render_package(docs, COLLECTIONS, "")
+    assert "Which functions of common it includes is not known." in text
+
+
+def test_functions_are_found_through_every_way_to_export_a_module() -> None:
+    about = {"name": ALPACA, "version": "1.0.0", "types": "./dist/all.d.ts"}
+    files = {
+        "package.json": json.dumps(about),
+        "dist/all.d.ts": "import * as farm from './farm';\nexport { farm };\n"
+        "export * as wool from './wool';\nexport * from './round';",
+        "dist/farm.d.ts": "/** Feeds. */\nexport function feed(hay: number): Operation;",
+        "dist/wool/index.d.ts": "export * from './shear';\nexport * from './dye';",
+        "dist/wool/shear.d.ts": "/** Shears. */\nexport function shear(): Operation;",
+        "dist/wool/dye.d.ts": "/** Dyes. */\nexport function dye(): Operation;",
+        "dist/round.d.ts": "export * from './round';",
+    }
+    docs = read_package({path: text.encode() for path, text in files.items()}, ALPACA, "1.0.0")
+    assert [op.name for op in docs.operations] == ["farm.feed", "wool.shear", "wool.dye"]
+
+
+def test_what_a_package_leaves_open_comes_from_the_catalogue() -> None:
+    options = Parameter(name="options", optional=True, keys=(Parameter(name="depth"),))
+    known = AdaptorDocs(
+        package=ALPACA,
+        version="2.5.0",
+        operations=(
+            Operation(name="shear", parameters=(options,), state=(Parameter(name="data"),)),
+            Operation(name="legs", kind="function"),
+        ),
+    )
+    plain = Operation(name="shear", parameters=(Parameter(name="options", description="how"),))
+    for version, line, exact in (
+        ("2.1.0", "shear(options?) → state.data", False),
+        ("2.1.0", "shear(options?) → state.data", True),
+        ("1.0.0", "shear(options) → not known", False),
+    ):
+        docs = AdaptorDocs(package=ALPACA, version=version, operations=(plain,))
+        text = render_package(docs.completed(known, exact=exact), COLLECTIONS, "")
+        assert line in text and "options: how" in text
+        assert ("{ depth: any }" in text) == (version == "2.1.0")
+        assert ("legs()" in text) == exact
+
+
 RENAMED = """
 /**
  * The rows.
@@ -209,8 +271,8 @@ def test_the_text_for_a_prompt_is_cut_by_whole_entries() -> None:
     for request in ("please use op299", "OP299 por favor"):
         text = render_package(docs, COLLECTIONS, request)
         assert len(text) <= MOST_FROM_PACKAGE
-        assert text.split("\n\n")[1].startswith("op299(x) ")
-    assert "Other operations" in text and "op0" in text
+        described, _, others = text.partition("Other operations")
+        assert described.index("op299(x)") < described.index("op0(x)") and "op150(x)" in others
 
 
 @pytest.mark.parametrize("text", ["/**" * 100_000, "/***/" * 50_000, "/** @param {" * 50_000])

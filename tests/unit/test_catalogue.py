@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from global_chat.knowledge import catalogue as catalogue_module
-from global_chat.knowledge.adaptor_text import MOST_FROM_CATALOGUE, render_catalogue
-from global_chat.knowledge.catalogue import Catalogue, pack
-from global_chat.knowledge.specifier import (
+from global_chat.contract.specifier import (
     nearest_version,
     newest,
     parse_specifier,
     version_order,
 )
+from global_chat.knowledge import catalogue as catalogue_module
+from global_chat.knowledge.adaptor_text import MOST_FROM_CATALOGUE, render_catalogue
+from global_chat.knowledge.catalogue import Catalogue, pack
 
 pytestmark = pytest.mark.unit
 

@@ -100,3 +100,12 @@ def test_only_what_an_edit_brought_counts() -> None:
         ("fn-returns", 2)
     ]
     assert new_code_problems(before, before, HTTP, ADAPTOR) == ()
+
+
+def test_code_that_takes_too_long_to_parse_is_said_to_be_unchecked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("global_chat.workflow.javascript.PARSING_SECONDS", 0.05)
+    (problem,) = code_problems("/[" * 20_000)
+    assert problem.rule == "code-unchecked"
+    assert code_problems("fn(state => state);\n" * 200) == ()

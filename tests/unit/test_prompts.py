@@ -58,16 +58,20 @@ def test_what_is_particular_to_a_call(snapshot: SnapshotAssertion) -> None:
             "", evidence="", read_only=False, errors=""
         ),
         "workflow agent, correction": compose.workflow_correction("- Two steps have one name."),
-        "job code agent, subagent": compose.job_context(
-            outline='workflow "Visits"',
-            step="fetch (Fetch visits)",
-            adaptor="@openfn/language-http@7.3.2",
-            documentation="# Paging (handbook/http-paging)",
-            code="get('/visits');\n",
-            evidence=EVIDENCE,
+        "job code agent, subagent": join(
+            *compose.job_context(
+                outline='workflow "Visits"',
+                step="fetch (Fetch visits)",
+                adaptor="@openfn/language-http@7.3.2",
+                documentation="# Paging (handbook/http-paging)",
+                code="get('/visits');\n",
+                evidence=EVIDENCE,
+            )
         ),
-        "job code agent, direct": compose.job_context(
-            outline="", step="fetch", adaptor="", documentation="", code="", evidence=""
+        "job code agent, direct": join(
+            *compose.job_context(
+                outline="", step="fetch", adaptor="", documentation="", code="", evidence=""
+            )
         ),
         "job code agent, correction": compose.job_correction("The edit fits nowhere."),
         "planner, everything": compose.planner_context(
@@ -100,7 +104,7 @@ def test_direct_mode_knows_no_handover() -> None:
         compose.workflow_system("direct", ADAPTORS),
         str(JOB_TOOLS["direct"]),
         str(schema("direct")),
-        compose.job_context(
+        *compose.job_context(
             outline="", step="fetch", adaptor="a", documentation="d", code="b", evidence=EVIDENCE
         ),
     ]
@@ -176,13 +180,15 @@ def test_whatever_fills_a_hole_travels_unchanged(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(hostile, hostile, hostile)
 def test_texts_of_a_call_travel_unchanged(first: str, second: str, third: str) -> None:
-    job = compose.job_context(
-        outline="o" + first,
-        step=second,
-        adaptor="a" + third,
-        documentation="d" + first,
-        code=first,
-        evidence="e" + second,
+    job = join(
+        *compose.job_context(
+            outline="o" + first,
+            step=second,
+            adaptor="a" + third,
+            documentation="d" + first,
+            code=first,
+            evidence="e" + second,
+        )
     )
     workflow = compose.workflow_context(
         "d" + first, evidence="e" + second, read_only=False, errors="x" + third

@@ -84,9 +84,7 @@ def test_text_that_starts_again_is_never_silently_doubled() -> None:
         TextEnded(),
     ]
     out, _ = drawn([*events, ended("The step calls /a.")])
-    assert out == (
-        "The step calls\n[connection lost; the answer starts again]\nThe step calls /a.\n"
-    )
+    assert out == ("The step calls\n[the answer starts again]\nThe step calls /a.\n")
 
 
 def test_a_restart_before_any_text_needs_no_word() -> None:

@@ -33,6 +33,21 @@ def test_results_come_back_as_they_were_in_the_order_of_cases(tmp_path: Path) ->
         assert history.results(again) == [results[2], results[1], results[0]]
 
 
+def test_evidence_of_what_passed_is_kept_for_the_last_run_and_its_figures_for_all(
+    tmp_path: Path,
+) -> None:
+    said = [("user", "hello")]
+    with History(tmp_path / "h.sqlite") as history:
+        runs = [history.begin("scripted", "all")]
+        history.add(runs[0], a_result("a", conversation=said, seconds=2.5))
+        history.add(runs[0], a_result("b", status="failed", conversation=said))
+        runs += [history.begin("scripted", "some"), history.begin("scripted", "all")]
+        [(run, (passed, failed))] = history.earlier(runs[2], 5)
+        assert run == runs[0] and history.earlier(runs[0], 5) == []
+    assert (passed.conversation, passed.seconds) == ((), 2.5)
+    assert failed.conversation == (("user", "hello"),)
+
+
 def test_a_run_is_resumed_by_what_it_was_about(tmp_path: Path) -> None:
     with History(tmp_path / "h.sqlite") as history:
         first = history.begin("scripted", "all")

@@ -24,7 +24,12 @@ HOSTILE = "</pre><script>alert(1)</script>\x1b[2J\x00\ud83d <img src=http://exam
 
 RESULTS = [
     a_result(
-        "good", agents=["router", "planner"], expected="planner", taken="planner", confidence=5
+        "good",
+        agents=["router", "planner"],
+        expected="planner",
+        taken="planner",
+        right=True,
+        confidence=5,
     ),
     a_result(
         "bad",
@@ -70,8 +75,11 @@ class _Reader(HTMLParser):
 def test_the_page_needs_no_other_file_and_names_no_host_of_its_own() -> None:
     reader = _Reader()
     reader.feed(page())
-    assert not {"script", "link", "img", "iframe", "object", "form", "a"} & set(reader.tags)
-    assert not {"src", "href", "onclick", "action"} & set(reader.attributes)
+    assert not {"script", "link", "img", "iframe", "object", "form"} & set(reader.tags)
+    assert not {"src", "onclick", "action"} & set(reader.attributes)
+    links = [target or "" for target in reader.attributes["href"]]
+    assert links and all(target.startswith("#") for target in links)
+    assert {target[1:] for target in links} <= set(reader.attributes["id"])
     assert "url(" not in page() and "@import" not in page()
     assert "//" not in page([RESULTS[0]]).replace("<!doctype html>", "")
 
@@ -86,12 +94,50 @@ def test_hostile_text_is_shown_as_text_on_the_page() -> None:
 
 def test_the_page_tells_routes_confidence_failures_and_every_case() -> None:
     text = page()
-    assert re.search(r'<td style="background: rgba\(var\(--bad\), [\d.]+\)">1</td>', text)
-    assert re.search(r'<td style="background: rgba\(var\(--good\), [\d.]+\)">1</td>', text)
     for wanted in ("scripted", "job code agent ⇢ planner", "<ins>+b</ins>", "<del>-a</del>", "50%"):
         assert wanted in text
     assert text.count("<article") == 2
     assert all(f"<td>{result.case}</td>" in text for result in RESULTS)
+
+
+def test_a_number_of_the_matrix_leads_to_its_cases_and_hides_the_others() -> None:
+    text = page()
+    assert '<a href="#planner-job_code_agent"><span class="bad">1 wrong</span>' in " ".join(
+        text.split()
+    )
+    assert '<tr data-route="planner-job_code_agent">' in text
+    hidden = '[data-route]:not([data-route="planner-job_code_agent"]) { display: none; }'
+    assert f"body:has(#planner-job_code_agent:target) {hidden}" in text
+
+
+def test_every_case_opens_on_what_it_was_given_what_was_said_and_what_changed() -> None:
+    said = [("payload", "what was given"), ("to router", "what was asked")]
+    text = page([a_result("one", conversation=said, workflow_diff=["+added"])])
+    for wanted in ("what was given", "what was asked", "<ins>+added</ins>"):
+        assert wanted in text
+    assert text.count("<details>") == 3
+
+
+def test_a_price_is_named_only_where_a_model_was_asked() -> None:
+    spent = [{"agent": "router", "model": "m", "usage": {"input_tokens": 5}, "cost": 0.5}]
+    assert "$" not in page([a_result("one", spent=spent)])
+    assert "$0.5000" in page([a_result("one", spent=spent, scripted=False)])
+    assert "$" not in page([a_result("one", scripted=False)])
+
+
+def test_the_trend_draws_each_figure_over_the_runs() -> None:
+    def summary(right: int) -> Summary:
+        results = [a_result(str(n), taken="planner", right=n < right) for n in range(4)]
+        return Summary(results)
+
+    runs = [(RUN._replace(id=number), summary(number)) for number in (1, 2)]
+    text = html_report(RUN, summary(4), runs)
+    assert re.findall(r"<title>run (\d), \S+: (\d+%)</title>", text) == [
+        *[("1", "25%"), ("2", "50%"), ("3", "100%")],
+        *[("1", "0%"), ("2", "0%"), ("3", "0%")],
+    ]
+    assert text.count("<polyline") == 4
+    assert "<svg" not in page()
 
 
 def test_a_live_run_is_not_called_scripted() -> None:
@@ -118,7 +164,8 @@ def test_the_json_report_is_one_object_with_every_result() -> None:
     assert (report["summary"]["passed"], report["summary"]["failed"]) == (1, 1)
     assert report["summary"]["matrix"][0] == {
         "expected": "planner",
-        "taken": "job_code_agent",
+        "taken": "planner",
+        "right": True,
         "count": 1,
     }
 
@@ -137,6 +184,8 @@ def test_the_terminal_shows_cases_in_order_and_why_they_failed() -> None:
     assert "router → job code agent ⇢ planner" in text
     assert "\x1b" not in text and "\x00" not in text
     assert "1 passed, 1 failed, 1 crashed, 1 stopped of 4" in text
+    told = "of 2 routed turns, 1 went right, 1 wrong and 0 without a label; 1 handed over"
+    assert told in " ".join(text.split())
     assert "scripted: Every model's answer comes from a script; no model was asked." in text
 
 

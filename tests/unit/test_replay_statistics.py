@@ -42,24 +42,29 @@ def test_without_runs_nothing_is_known() -> None:
     assert Rate(0, 0).interval() == (0.0, 1.0)
 
 
-def test_the_matrix_counts_expected_by_taken() -> None:
+def test_every_routed_turn_is_counted_once_in_the_matrix_and_once_in_the_sentence() -> None:
+    by_handover = {"taken": "job_code_agent", "handover": "job_code_agent"}
     summary = Summary(
         [
-            a_result("a", expected="planner", taken="job_code_agent", handover="job_code_agent"),
+            a_result("a", expected="planner", right=False, **by_handover),
             a_result("b", expected="planner", taken="job_code_agent", right=False, confidence=4),
             a_result("c", expected="planner", taken="planner", right=True, confidence=5),
             a_result("d", expected="planner", error="AUTH_ERROR", status="failed"),
+            a_result("e", taken="workflow_agent", confidence=2),
         ]
     )
     assert summary.matrix == {
-        ("planner", "job_code_agent"): 2,
-        ("planner", "planner"): 1,
-        ("planner", "none"): 1,
+        ("planner", "job_code_agent", False): 2,
+        ("planner", "planner", True): 1,
+        (None, "workflow_agent", None): 1,
     }
-    assert (summary.handovers, summary.routed) == (1, 3)
-    assert (summary.right, summary.labelled) == (1, 2)
-    assert summary.confidence == {(4, False): 1, (5, True): 1}
-    assert (summary.counts["passed"], summary.failed) == (3, 1)
+    assert (summary.handovers, summary.routed, summary.labelled) == (1, 4, 3)
+    assert summary.routes == {True: 1, False: 2, None: 1}
+    assert summary.routes_told == (
+        "of 4 routed turns, 1 went right, 2 wrong and 1 without a label; 1 handed over"
+    )
+    assert summary.confidence == {(4, False): 1, (5, True): 1, (2, None): 1}
+    assert (summary.counts["passed"], summary.failed) == (4, 1)
 
 
 def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None:
@@ -76,11 +81,14 @@ def test_rates_count_repetitions_and_leave_out_what_the_budget_stopped() -> None
 
 def test_one_unknown_price_makes_the_whole_sum_unknown() -> None:
     known = {"agent": "router", "model": "m", "usage": {"input_tokens": 5}, "cost": 0.5}
-    results = [a_result("a", spent=[known]), a_result("b", spent=[known])]
+    results = [a_result(name, spent=[known], scripted=False) for name in "ab"]
     summary = Summary(results)
     assert summary.cost == 1.0
-    assert summary.agents["router"].usage.input_tokens == 10
-    assert Summary([*results, a_result("c", spent=[{**known, "cost": None}])]).cost is None
+    assert summary.agents["router"].usage.input_tokens == summary.tokens == 10
+    assert (
+        Summary([*results, a_result("c", spent=[{**known, "cost": None}], scripted=False)]).cost
+        is None
+    )
 
 
 def test_a_price_is_for_a_million_tokens_of_each_kind() -> None:

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from global_chat.replay.cases import Case, read_case, spelled
+from global_chat.disk.reading import number_of
+from global_chat.replay.cases import Case, read_case
 from global_chat.replay.compare import differences
 from global_chat.replay.play import play_script
 from global_chat.replay.update import Update, update_of, with_expectations
 from global_chat.yaml.compose import compose
+from global_chat.yaml.nodes import data_of
 from global_chat.yaml.source import Source
 from tests.replay_cases import CASE, SCRIPT, a_case
 
@@ -126,5 +128,5 @@ def test_whatever_is_written_reads_back(value: Any) -> None:
 def read(text: str) -> dict[str, Any]:
     root = compose(Source(text))
     assert root is not None
-    found: dict[str, Any] = spelled(root)
+    found: dict[str, Any] = data_of(root, number_of)
     return found

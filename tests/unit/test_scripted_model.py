@@ -250,14 +250,14 @@ async def test_turns_that_nobody_used_are_complained_about() -> None:
         ("planner:\n  - {text: a, repeat: 0}\n", "planner[0].repeat"),
         ("planner:\n  - {error: {message: x}}\n", "planner[0].error needs a status or a type"),
         ("planner:\n  - {tools: [{input: {}}]}\n", "planner[0].tools[0].name is missing"),
-        ("planner:\n  - {reply: 2001-01-01}\n", "planner[0].reply"),
+        ("planner:\n  - reply: !!set {a: }\n", "line 2, column 12: The tag"),
         ("- a\n", "must be a mapping from agents"),
         ("", "must be a mapping from agents"),
         ("planner: [", "line 1"),
-        ("planner: []\nplanner: []\n", "duplicate key"),
+        ("planner: []\nplanner: []\n", "`planner` stands twice"),
         ('{"planner": [}', "line 1, column 14"),
-        ("{" * 100_000, "not valid YAML"),
-        ("a: \x00", "not valid YAML"),
+        ("{" * 100_000, "nested too deep"),
+        ("a: \x00", "U+0000"),
     ],
 )
 def test_a_faulty_script_is_refused_with_its_place(text: str, words: str) -> None:

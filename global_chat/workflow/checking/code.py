@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
-from global_chat.workflow.checking.adaptors import package_of
+from global_chat.contract.specifier import parse_specifier
+from global_chat.workflow.javascript import syntax_tree
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _FUNCTIONS = frozenset(
@@ -41,6 +41,8 @@ _USUAL = frozenset(
 )
 #: What the browser and Node have that people call in code, so that it is no operation.
 _GLOBALS = frozenset({"console", "Object", "Array", "Promise", "JSON", "Math", "process"})
+
+_UNCHECKED = "This code takes too long to parse, so it was not checked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ def code_problems(
     parse is not searched any further.
     """
     source = code.encode("utf-8", "replace")
-    root = _parser().parse(source).root_node
+    root = syntax_tree(source)
+    if root is None:
+        return (CodeProblem("code-unchecked", _UNCHECKED, 0, 0),)
     if root.has_error:
         node, message = _first_error(root)
         return (_problem("code-syntax", message, node, source),)
@@ -100,13 +104,20 @@ def condition_problem(expression: str) -> str | None:
     A condition is one JavaScript expression over `state`. There is no `$` in it: that is a step's.
     """
     source = f"condition = {expression.strip()}".encode("utf-8", "replace")
-    root = _parser().parse(source).root_node
+    root = syntax_tree(source)
+    if root is None:
+        return _UNCHECKED
     inside = [node.type for node in root.named_children if node.type != "comment"]
     if root.has_error or inside != ["expression_statement"]:
         return "The condition is not one JavaScript expression."
     if any(_names(node, "$") for node in _in_order(root)):
         return "A condition has no `$`: write `state` instead."
     return None
+
+
+def _package_of(adaptor: str | None) -> str | None:
+    found = parse_specifier(adaptor)
+    return found.package if found else adaptor
 
 
 #: Rule, message, and the node to point at.
@@ -119,7 +130,7 @@ class _Reading:
     def __init__(self, root: Node, facts: AdaptorFacts | None, adaptor: str | None) -> None:
         self._root = root
         self._facts = facts
-        self._package = package_of(adaptor) if adaptor else None
+        self._package = _package_of(adaptor)
         self._operations = {*facts.operations, *facts.common_operations} if facts else set[str]()
         self._declared = {name for node in _in_order(root) for name in _declared(node)}
 
@@ -194,7 +205,7 @@ class _Reading:
             yield "not-an-operation", message, call
         elif name != "require":
             message = (
-                f"`{name}` is not an operation of {package_of(facts.specifier)}: use one that it "
+                f"`{name}` is not an operation of {_package_of(facts.specifier)}: use one that it "
                 "has, or declare the function in this code."
             )
             yield "unknown-operation", message, call
@@ -344,15 +355,6 @@ def _leaves(body: Node) -> bool:
         if node.type not in _FUNCTIONS:
             waiting.extend(node.children)
     return False
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Parser:
-    # The grammar is a shared library of half a megabyte: only a check needs it.
-    import tree_sitter_javascript  # noqa: PLC0415
-    from tree_sitter import Language, Parser  # noqa: PLC0415
-
-    return Parser(Language(tree_sitter_javascript.language()))
 
 
 def _problem(rule: str, message: str, node: Node, source: bytes) -> CodeProblem:

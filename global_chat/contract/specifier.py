@@ -9,7 +9,7 @@ from dataclasses import dataclass
 PREFIX = "@openfn/language-"
 
 _SPECIFIER = re.compile(
-    r"(?P<package>(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@(?P<version>[^@\s]+))?"
+    r"(?P<package>(?:@[a-z0-9~-][\w.~-]*/)?[a-z0-9~-][\w.~-]*)(?:@(?P<version>[^@\s]+))?", re.ASCII
 )
 _VERSION = re.compile(
     r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+[0-9A-Za-z.-]*)?"
@@ -39,15 +39,22 @@ def parse_specifier(text: str | None) -> Specifier | None:
     `http`, `language-http` and `@openfn/language-http` are the same package. A missing version,
     `latest` and a range such as `^7.0.0` or `7.x` all mean the latest.
     """
+    found = as_written(text)
+    if found is None:
+        return None
+    exact = found.version if found.version and _VERSION.fullmatch(found.version) else None
+    return Specifier(found.package, exact)
+
+
+def as_written(text: str | None) -> Specifier | None:
+    """The same with the version as it is written, whatever it is."""
     found = _SPECIFIER.fullmatch((text or "").strip()[: 2 * _LONGEST])
     if found is None or len(found["package"]) > _LONGEST or ".." in found["package"]:
         return None
     package = found["package"]
     if not package.startswith("@"):
         package = PREFIX + package.removeprefix("language-")
-    version = found["version"]
-    exact = version if version and _VERSION.fullmatch(version) else None
-    return Specifier(package, exact)
+    return Specifier(package, found["version"])
 
 
 def version_order(version: str) -> tuple[int, int, int, bool, str]:
