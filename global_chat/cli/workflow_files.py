@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from global_chat.contract.errors import InputError
 from global_chat.disk.reading import read_text
 from global_chat.knowledge.catalogue import Catalogue
+from global_chat.knowledge.store import Store, cache_folder
 from global_chat.render.text import Stream, clean, counted, diff_lines, one_line
 from global_chat.render.wording import error_text
 from global_chat.workflow.changes import project_changes
@@ -35,7 +37,7 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
     0 when there is no problem, 1 when there are some, 2 when a file could not be read.
     """
     out, err = Stream(sys.stdout), Stream(sys.stderr)
-    catalogue = Catalogue.load()
+    catalogue = _catalogue()
     counts = {"error": 0, "warning": 0}
     unreadable = False
     for path in paths:
@@ -59,6 +61,14 @@ def run_check(paths: Sequence[str | Path], as_json: bool) -> int:
     if unreadable:
         return _UNREADABLE
     return _SOMETHING_FOUND if any(counts.values()) else _NOTHING_FOUND
+
+
+def _catalogue() -> Catalogue:
+    """The catalogue, with the adaptors that were synced."""
+    store = Store(cache_folder(os.environ))
+    synced = store.adaptor_versions() if store.size() else {}
+    store.close()
+    return Catalogue.load().with_versions(synced)
 
 
 def _problems(path: str, catalogue: Catalogue) -> Iterator[tuple[str | None, Problem]]:

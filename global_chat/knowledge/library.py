@@ -119,7 +119,7 @@ class Library:
     @property
     def catalogue(self) -> Catalogue:
         """The catalogue, with the versions that a registry has told of."""
-        return self._catalogue.with_versions(self._shelf.known_versions())
+        return self._catalogue.with_versions(self._store.adaptor_versions())
 
     async def search(
         self,

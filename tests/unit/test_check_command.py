@@ -9,6 +9,10 @@ import pytest
 from workflow_documents import JOBS, project
 
 from global_chat.cli.workflow_files import run_check, run_diff
+from global_chat.knowledge.adaptor_docs import AdaptorDocs
+from global_chat.knowledge.adaptors import AdaptorShelf
+from global_chat.knowledge.registry import Listing, Release
+from global_chat.knowledge.store import Store
 
 pytestmark = pytest.mark.unit
 
@@ -139,3 +143,16 @@ def test_a_difference_to_what_cannot_be_read_is_an_error(
     out, err = capsys.readouterr()
     assert out == ""
     assert "does not exist" in err
+
+
+def test_an_adaptor_that_was_synced_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GLOBAL_CHAT_CACHE", str(tmp_path / "cache"))
+    path = file(tmp_path, "flow.yaml", JOBS.replace("language-http@7.3.2", "language-alpaca@1.2.3"))
+    assert run_check([path], as_json=False) == 1
+    assert "There is no adaptor @openfn/language-alpaca." in capsys.readouterr().out
+    docs = AdaptorDocs("@openfn/language-alpaca", "1.2.3")
+    releases = {"1.2.3": Release("1.2.3", "", None, None)}
+    AdaptorShelf(Store(tmp_path / "cache")).put(docs, Listing(docs.package, releases, "1.2.3"))
+    assert run_check([path], as_json=False) == 0
