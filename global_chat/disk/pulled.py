@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import abc
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -77,11 +78,11 @@ class WorkflowFiles:
 
     def changed_since(self) -> Path | None:
         """A file that is no longer as it was read, if there is one."""
-        for path, text in self.files.items():
-            try:
-                if read_text(path) != text:
-                    return path
-            except BadRequest:
+        for path in {self.path, *self.files}:
+            now = None
+            with suppress(BadRequest):
+                now = read_text(path)
+            if now != self.files.get(path):
                 return path
         return None
 

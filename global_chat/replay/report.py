@@ -72,7 +72,7 @@ def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
     """Every run with what came of it, the newest first."""
     table = _table("run", "started", "backend", "passed", "failed", "what")
     for run, summary in runs:
-        started = run.started if run.ended else f"{run.started} (cut off)"
+        started = run.started if run.ended else f"{run.started} (not finished)"
         counts = (str(summary.counts["passed"]), str(summary.failed))
         selection = Text(one_line(run.selection))
         table.add_row(str(run.id), started, run.backend, *counts, selection)
@@ -158,7 +158,7 @@ def _printable(value: object) -> object:
 
 def json_report(run: Run, summary: Summary) -> str:
     """One JSON object, two-space indent, characters as they are. Rates come with their interval."""
-    told: dict[str, Any] = {
+    counts: dict[str, Any] = {
         "total": summary.total,
         **{status: summary.counts[status] for status in get_args(Status)},
         "scripted": summary.scripted,
@@ -190,7 +190,7 @@ def json_report(run: Run, summary: Summary) -> str:
     }
     report = {
         "run": {"id": run.id, "started": run.started, "backend": run.backend},
-        "summary": told,
+        "summary": counts,
         "results": [
             result.model_dump(mode="json", exclude_none=True, exclude=set(EVIDENCE))
             for result in summary.results
