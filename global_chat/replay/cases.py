@@ -40,6 +40,9 @@ M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
 
+#: So many faults are listed, and of a file of labelled requests so many are looked for.
+MOST_FAULTS = 50
+
 
 class StrictModel(BaseModel):
     """Data that is not changed after it is read and holds no unknown keys."""
@@ -167,7 +170,8 @@ class BrokenCases(InputError):
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        listed = "\n".join(self.faults)
+        more = len(self.faults) - MOST_FAULTS
+        listed = "\n".join([*self.faults[:MOST_FAULTS], *[f"… and {more:,} more"][: more > 0]])
         super().__init__(f"Cases cannot be read.\n{listed}\nNothing was run. Correct them first.")
 
 
@@ -229,12 +233,8 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
         found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
         if not found:
-            why = (
-                "contains no case (a folder with a case.yaml)"
-                if path.exists()
-                else "does not exist"
-            )
-            faults.append(f"{path}: {why}")
+            empty = "contains no case (a folder with a case.yaml)"
+            faults.append(f"{path}: {empty if path.exists() else 'does not exist'}")
         files = {**found, **files}
     for file in files.values():
         try:
@@ -327,16 +327,19 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     except BadRequest as error:
         raise BrokenCases([error.message]) from None
     for number, line in enumerate(lines, start=1):
+        if len(faults) > MOST_FAULTS:
+            break
         try:
             case = _labelled(file, line, settings) if line.strip() else None
             if case and cases.setdefault(case.id, case) is not case:
                 raise ValueError(f"the id {case.id!r} is used twice")
         except ValidationError as error:
-            faults += [
-                f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
-            ]
+            found = _problems(error, _LabelledRequest)
+            faults += [f"{file}:{number}: {problem}" for _, problem in found]
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
+        except RecursionError:
+            faults.append(f"{file}:{number}: it is nested too deeply")
     if faults or not cases:
         raise BrokenCases(faults or [f"{file}: contains no request"])
     return tuple(cases.values())
