@@ -154,7 +154,7 @@ def _document(docs: AdaptorDocs, operation: Operation) -> Document:
     text = "\n\n".join(filter(None, [operation.description, "\n".join(parameters), *examples]))
     page = Page(title, Specifier(docs.package).name, (Section(title, text or title),))
     digest = digest_of(f"{docs.version}\0{title}\0{text}".encode())
-    return Document(f"{docs.version}/{operation.name}", digest, page)
+    return Document(f"{docs.version}/{operation.name}", digest, lambda: page)
 
 
 @dataclass(frozen=True, slots=True)
