@@ -38,7 +38,8 @@ from global_chat.yaml.source import Source
 M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
-#: After so many faults the rest of a file is not read: nobody corrects more of them at a time.
+
+#: So many faults are listed, and of a file of labelled requests so many are looked for.
 MOST_FAULTS = 50
 
 
@@ -168,7 +169,8 @@ class BrokenCases(InputError):
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        listed = "\n".join(self.faults)
+        more = len(self.faults) - MOST_FAULTS
+        listed = "\n".join([*self.faults[:MOST_FAULTS], *[f"… and {more:,} more"][: more > 0]])
         super().__init__(f"Cases cannot be read.\n{listed}\nNothing was run. Correct them first.")
 
 
@@ -230,12 +232,8 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
         found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
         if not found:
-            why = (
-                "contains no case (a folder with a case.yaml)"
-                if path.exists()
-                else "does not exist"
-            )
-            faults.append(f"{path}: {why}")
+            empty = "contains no case (a folder with a case.yaml)"
+            faults.append(f"{path}: {empty if path.exists() else 'does not exist'}")
         files = {**found, **files}
     for file in files.values():
         try:
@@ -319,7 +317,7 @@ class _LabelledRequest(Label):
 def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     """The labelled requests of a JSON lines file as cases that a model answers, in its order.
 
-    Raises `BrokenCases` with the first lines that are wrong, `MOST_FAULTS` at least.
+    Raises `BrokenCases` with the lines that are wrong: the first `MOST_FAULTS` and one more.
     """
     cases: dict[str, Case] = {}
     faults: list[str] = []
@@ -328,6 +326,8 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     except BadRequest as error:
         raise BrokenCases([error.message]) from None
     for number, line in enumerate(lines, start=1):
+        if len(faults) > MOST_FAULTS:
+            break
         try:
             case = _labelled(file, line, settings) if line.strip() else None
             if case and cases.setdefault(case.id, case) is not case:
@@ -340,9 +340,6 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             faults.append(f"{file}:{number}: {error.problem}")
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
-        if len(faults) >= MOST_FAULTS:
-            faults.append(f"{file}: the lines after {number} were not read.")
-            break
     if faults or not cases:
         raise BrokenCases(faults or [f"{file}: contains no request"])
     return tuple(cases.values())
