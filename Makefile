@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint imports types live soak bench lock clean
+.PHONY: help setup demo test check format lint imports types live soak bench pictures lock clean
 
 help:  ## Print every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,12 +38,16 @@ types: $(VENV)/.ready-dev  ## Check types, strictly
 live: $(VENV)/.ready-dev  ## Run the live tests; they skip without ANTHROPIC_API_KEY
 	$(BIN)/python -m pytest -q -m 'integration or acceptance'
 
-soak: $(VENV)/.ready-dev  ## Damage inputs in 10,000 ways; a quarter of an hour
-	GLOBAL_CHAT_SOAK=10000 $(BIN)/python -m pytest -q tests/service/test_mutations.py
+soak: $(VENV)/.ready-dev  ## Damage inputs and a server's answers in 10,000 ways; half an hour
+	GLOBAL_CHAT_SOAK=10000 $(BIN)/python -m pytest -q tests/service/test_mutations.py \
+	  tests/service/test_wire_fuzz.py
 
 bench: $(VENV)/.ready-dev  ## Print the figures of benchmarks/
 	for script in benchmarks/*.py; do \
 	  $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
+
+pictures: $(VENV)/.ready-dev  ## Draw the pictures of the README anew
+	$(BIN)/python -m pictures
 
 lock: ## Choose versions anew and write constraints.txt
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from global_chat.contract.attachments import FIELD_OF_TYPE, render, select
+from global_chat.contract.attachments import FIELD_OF_TYPE, inline, render, select
 from global_chat.contract.errors import EmptyOutput
 from global_chat.contract.events import AgentInvoked, Status, ToolCalled, ToolEnded
 from global_chat.model.seam import Block, ModelRequest, SystemPart
@@ -143,7 +143,7 @@ class _CodeWork:
         if use["name"] == EDIT_JOB.name:
             if self._problem is not None:
                 return ToolOutcome(job_correction(self._problem), failed=True)
-            findings = "\n".join(f"- {finding}" for finding in self._findings)
+            findings = [str(finding) for finding in self._findings]
             return ToolOutcome(job_findings(findings) if findings else "Done.")
         if use["name"] == SEARCH_DOCUMENTATION.name:
             try:
@@ -206,7 +206,8 @@ async def _request(context: TurnContext, task: Task, step: Step, mode: Mode) -> 
         if step.adaptor
         else "",
         documentation=await context.knowledge.passages(task.content, step.adaptor or ""),
-        code=step.code or (f"// kept in the file {step.code_path}" if step.code_path else ""),
+        code=step.code
+        or (f"// kept in the file {inline(step.code_path)}" if step.code_path else ""),
         evidence=render(select(task.evidence, tuple(FIELD_OF_TYPE))),
     )
     return ModelRequest(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from global_chat.contract.attachments import FIELD_OF_TYPE, render, select
+from global_chat.contract.attachments import FIELD_OF_TYPE, inline, listed, render, select
 from global_chat.contract.errors import EmptyOutput, ScriptMismatch, TurnError
 from global_chat.contract.events import (
     AgentInvoked,
@@ -42,10 +42,10 @@ from .tools import (
     ToolOutcome,
     WorkflowCall,
     inspect,
-    known_steps,
     read_input,
     results,
     tool_input,
+    unknown_step,
 )
 from .work_done import NOTHING, changes_between, code_done, structure_done
 
@@ -181,7 +181,7 @@ class _PlannerWork:
             raise
         except TurnError as error:
             # Notes say what was wrong in the model's terms: a planner can act on that.
-            reason = "\n".join((error.message, *getattr(error, "__notes__", ())))
+            reason = "\n".join((inline(error.message), *getattr(error, "__notes__", ())))
             outcome = _failed(f"{error.type}: {reason}")
         except Exception as error:
             # A bug in this program. Providers want a result for every tool use all the same.
@@ -223,13 +223,13 @@ class _PlannerWork:
         before = self.workflow
         if answer.workflow.text != before.text:
             self._keep(answer.workflow, context)
-        notes = "".join(f"\n\nTell the user: {warning}" for warning in answer.warnings)
+        notes = f"\n\nTell the user:\n{listed(answer.warnings)}" if answer.warnings else ""
         return _ended(structure_done(before, self.workflow), answer.text + notes)
 
     async def _code(self, call: CodeCall, context: TurnContext) -> ToolOutcome:
         step = self.workflow.find_step(call.job_key)
         if step is None:
-            return _failed(f"No step is called {call.job_key!r}. {known_steps(self.workflow)}")
+            return _failed(unknown_step(call.job_key, self.workflow))
         async with self._locks.setdefault(step.key, asyncio.Lock()):
             step = self.workflow.find_step(step.key) or step
             return await self._code_of(step, call, context)
@@ -245,7 +245,7 @@ class _PlannerWork:
         before = step.code or ""
         self._keep(self.workflow.with_code(step.key, answer.code), context)
         context.emit(Stitched(step.name, *changed_lines(before, answer.code)))
-        wrong = "".join(f"\n- Will not run: {warning}" for warning in answer.warnings)
+        wrong = f"\nThis will not run:\n{listed(answer.warnings)}" if answer.warnings else ""
         return _ended(code_done(step.key, before, answer.code) + wrong, answer.text)
 
     def _keep(self, workflow: Workflow, context: TurnContext) -> None:
@@ -260,7 +260,8 @@ def _with_unread(
     missing = [name for name in dict.fromkeys(call.attachments) if name not in readable]
     if not missing:
         return outcome
-    note = f"Not read there, for nothing of this type could be passed on: {', '.join(missing)}."
+    names = inline(", ".join(missing))
+    note = f"Not read there, for nothing of this type could be passed on: {names}."
     return replace(outcome, text=f"{outcome.text}\n\n{note}")
 
 

@@ -19,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 
-from global_chat.contract.attachments import block
+from global_chat.contract.attachments import block, inline
 from global_chat.model.seam import RAW_INPUT, Block, Tool
 from global_chat.prompts.compose import Mode
 from global_chat.workflow.code_edits import CodeEdit
@@ -242,26 +242,25 @@ def results(uses: Sequence[Block], outcomes: Sequence[ToolOutcome]) -> tuple[Blo
     )
 
 
-def known_steps(workflow: Workflow) -> str:
-    """The keys that a model can choose from, for a reply to a name that fits none."""
-    keys = ", ".join(step.key for step in workflow.steps)
-    return f"The steps are: {keys}." if keys else "The workflow has no steps yet."
+def unknown_step(name: str, workflow: Workflow) -> str:
+    """The reply to a name that fits no step, with the keys that a model can choose from."""
+    keys = ", ".join(inline(step.key) for step in workflow.steps)
+    known = f"The steps are: {keys}." if keys else "The workflow has no steps yet."
+    return f"No step is called {inline(name)!r}. {known}"
 
 
 def inspect(workflow: Workflow, names: Sequence[str]) -> ToolOutcome:
     """The code of the named steps, for a model; failed when none was found."""
     found = {name: workflow.find_step(name) for name in dict.fromkeys(names)}
-    texts = [
-        _shown(step) if step else f"No step is called {name!r}. {known_steps(workflow)}"
-        for name, step in found.items()
-    ]
+    texts = [_shown(step) if step else unknown_step(name, workflow) for name, step in found.items()]
     return ToolOutcome("\n\n".join(texts), failed=not any(found.values()))
 
 
 def _shown(step: Step) -> str:
+    key = inline(step.key)
     if step.code_path:
-        return f"The code of {step.key} is kept in the file {step.code_path}, which is not here."
+        return f"The code of {key} is kept in the file {inline(step.code_path)}, which is not here."
     if step.code is None or not step.code.strip():
-        return f"{step.key} has no code yet."
-    adaptor = f" ({step.adaptor})" if step.adaptor else ""
-    return f"Code of {step.key}{adaptor}:\n{block('code', step.code)}"
+        return f"{key} has no code yet."
+    adaptor = f" ({inline(step.adaptor)})" if step.adaptor else ""
+    return f"Code of {key}{adaptor}:\n{block('code', step.code)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from global_chat.contract.attachments import block
+from global_chat.contract.attachments import block, inline, listed
 from global_chat.workflow.changes import changed_lines
 from global_chat.workflow.document import Workflow
 
@@ -26,7 +26,7 @@ def changes_between(before: Workflow, after: Workflow) -> tuple[str, ...]:
 def code_done(key: str, before: str, after: str) -> str:
     """What became of the code of the step `key`, for the planner: how much, and which lines."""
     added, removed = changed_lines(before, after)
-    done = f"Done: the code of {key} changed (+{added} −{removed} lines)."
+    done = f"Done: the code of {inline(key)} changed (+{added} −{removed} lines)."
     diff = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
     lines = "\n".join(list(diff)[2:])  # without the two file names
     if not lines or added + removed > MOST_LINES or len(lines) > MOST_CHARACTERS:
@@ -36,5 +36,5 @@ def code_done(key: str, before: str, after: str) -> str:
 
 def structure_done(before: Workflow, after: Workflow) -> str:
     """What became of the structure, for the planner: each change, and the workflow as it now is."""
-    changes = "\n".join(f"- {change}" for change in changes_between(before, after))
-    return f"Done:\n{changes}\n\nThe workflow now:\n{after.outline()}" if changes else NOTHING
+    changes = listed(changes_between(before, after))
+    return f"Done:\n{changes}\n\n{block('workflow', after.outline())}" if changes else NOTHING

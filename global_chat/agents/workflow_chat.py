@@ -8,14 +8,14 @@ text be shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import from_json
 
-from global_chat.contract.attachments import render
+from global_chat.contract.attachments import listed, render
 from global_chat.contract.errors import EmptyOutput, InvalidOutput, TurnError
 from global_chat.contract.events import AgentInvoked, Status, Warned
 from global_chat.contract.texts import without_fence
@@ -64,7 +64,7 @@ async def answer(
     context.emit(Status("Working on the workflow's structure"))
     request = _request(context, task, mode, errors, read_only=read_only)
     adaptors = context.knowledge.adaptor_versions()
-    problems = ""
+    problems: Sequence[str] = ()
     for correction in range(CORRECTION_ROUNDS + 1):
         last_try = correction == CORRECTION_ROUNDS
         attempt = _Attempt(task.workflow, mode, adaptors, last_try=last_try, read_only=read_only)
@@ -80,7 +80,7 @@ async def answer(
                 raise InvalidOutput(
                     "The model's answer broke off in its text, so nothing was changed. Try again."
                 ) from None
-            problems = "\n".join(f"- {problem}" for problem in rejected.problems)
+            problems = rejected.problems
             shown.withdraw()
             request = continued(request, reply, workflow_correction(problems))
             continue
@@ -94,13 +94,13 @@ async def answer(
     raise _not_made(problems)
 
 
-def _not_made(problems: str) -> InvalidOutput:
+def _not_made(problems: Sequence[str]) -> InvalidOutput:
     """The error in the user's terms, with the problems as a note for a planner."""
     error = InvalidOutput(
         "The change could not be made: the model's answer did not fit the workflow, twice. The "
         "workflow is as it was. Try again, or name the steps and say what should happen to each."
     )
-    error.add_note(problems)
+    error.add_note(listed(problems))
     return error
 
 

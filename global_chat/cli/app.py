@@ -69,7 +69,7 @@ def run(
     return run_command(TURN, Command(given, context, results, show, model))
 
 
-@app.command(epilog="Example: global-chat job --input payloads/job.json --output-dir tmp")
+@app.command(epilog="Example: global-chat job --input step.json")
 @takes(PayloadOptions, ResultOptions, ShowOptions, ModelOptions)
 def job(
     given: PayloadOptions, results: ResultOptions, show: ShowOptions, model: ModelOptions
@@ -84,7 +84,7 @@ def job(
     return run_command(JOB, Command(given, ContextOptions(), results, show, model))
 
 
-@app.command(epilog="Example: global-chat workflow --input payloads/workflow.json --output-dir tmp")
+@app.command(epilog="Example: global-chat workflow --input structure.json")
 @takes(PayloadOptions, ResultOptions, ShowOptions, ModelOptions)
 def workflow(
     given: PayloadOptions, results: ResultOptions, show: ShowOptions, model: ModelOptions

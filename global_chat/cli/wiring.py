@@ -23,8 +23,7 @@ from global_chat.contract.settings import Settings
 from global_chat.contract.texts import did_you_mean
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
-from global_chat.knowledge.library import Library
-from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.library import Library, Reference
 from global_chat.knowledge.registry import registry_address
 from global_chat.knowledge.store import cache_folder
 from global_chat.model.anthropic import AnthropicModel

@@ -25,7 +25,6 @@ from global_chat.render.wording import error_text
 from global_chat.workflow.changes import project_changes
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Problem
-from global_chat.workflow.whole_file import every_workflow
 
 #: Exit codes, as those of the `diff` program.
 _NOTHING_FOUND, _SOMETHING_FOUND, _UNREADABLE = 0, 1, 2
@@ -148,7 +147,7 @@ def _problems(path: Path, catalogue: Catalogue) -> Iterator[_Found]:
             yield _Found(str(path), empty, None, 1, 1)
         for fault in opened.faults:
             yield _Found(str(path), fault, None, fault.line, fault.column)
-        for key, workflow in every_workflow(opened.text):
+        for key, workflow in Workflow.every(opened.text):
             for problem in workflow.check(catalogue.versions, catalogue.facts):
                 file, line, column = opened.place(problem.line or 0, problem.column)
                 yield _Found(str(file), problem, key, line or None, column)
@@ -200,7 +199,7 @@ def run_diff(old: Path, new: Path, as_json: bool = False) -> int:
 
 def _changes(old: str, new: str) -> Iterator[str]:
     """The changes of every workflow, of a project's under its key."""
-    before, after = dict(every_workflow(old)), dict(every_workflow(new))
+    before, after = dict(Workflow.every(old)), dict(Workflow.every(new))
     yield from project_changes(next(iter(before.values())), next(iter(after.values())))
     if len(before) == len(after) == 1:
         yield from next(iter(before.values())).changes_to(next(iter(after.values())))

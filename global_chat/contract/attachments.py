@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from .errors import AttachmentTooLarge
+from .texts import one_line, shortened
 
 # The limit, in characters of all attachments of a turn as rendered, tags included. It is what the
 # smallest model that we support as a subagent can still read:
@@ -119,6 +120,24 @@ def block(tag: str, text: str) -> str:
         number += 1
         name = f"{tag}_{number}"
     return f"<{name}>\n{text}\n</{name}>"
+
+
+#: A name or a sentence that stands in a prompt outside of blocks is cut here, in characters.
+LONGEST_INLINE = 1_000
+
+
+def inline(text: str) -> str:
+    """`text` on one line in which no tag begins, to stand in a sentence to a model.
+
+    For whatever a document, a payload or a file's name brings: it is data, and neither a line of
+    its own nor the end of a block may make an order of it.
+    """
+    return re.sub(r"<(?=\s*/?\s*\w)", "‹", shortened(one_line(text), LONGEST_INLINE))
+
+
+def listed(texts: Iterable[str]) -> str:
+    """One line for each text, behind a hyphen."""
+    return "\n".join(f"- {inline(text)}" for text in texts)
 
 
 def render(attachments: Sequence[Attachment]) -> str:

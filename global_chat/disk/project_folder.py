@@ -13,8 +13,6 @@ from global_chat.contract.texts import did_you_mean
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.finding import fold
 from global_chat.workflow.parts import Page
-from global_chat.workflow.whole_file import every_workflow
-from global_chat.yaml.source import Source
 
 from .reading import read_object, read_text
 
@@ -58,7 +56,7 @@ def page_of(page: str, workflow_yaml: object) -> str:
     known: dict[str, str] = {}
     hits = []
     with suppress(InvalidWorkflow):
-        for key, workflow in every_workflow(text):
+        for key, workflow in Workflow.every(text):
             name = key or workflow.name or "workflow"
             known |= {step.key: f"workflows/{name}/{step.key}" for step in workflow.steps}
             if step := workflow.find_step(page):
@@ -82,7 +80,7 @@ def workflow_files(folder: Path) -> list[Path]:
     """
     with suppress(BadRequest, InvalidWorkflow):
         project = folder / "project.yaml"
-        if not Workflow(Source(read_text(project)), None, 0).is_empty:
+        if not Workflow.read(read_text(project), position=0).is_empty:
             return [project]
     root = folder
     with suppress(BadRequest):

@@ -69,10 +69,11 @@ class AnthropicModel:
                     piece = building.feed(event)
                     if piece is not None:
                         yield piece
+                reply = building.reply()
             except TurnError as error:
                 error.usage = building.usage
                 raise
-        yield building.reply()
+        yield reply
 
 
 def _connection(base_url: str, key: str, timeout_seconds: float) -> Connection:

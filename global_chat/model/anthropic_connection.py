@@ -18,7 +18,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anthropic
 import httpx2
@@ -52,8 +52,25 @@ DRAIN_SECONDS = 0.5
 #: A provider is quoted up to this many characters.
 LONGEST_QUOTE = 300
 
+#: No answer is read further than this, in bytes: it is many times what the largest one takes. Of
+#: an error only the beginning is.
+LONGEST_ANSWER, LONGEST_ERROR = 32_000_000, 100_000
+
+#: A little of compressed data can become any amount of memory.
+PLAIN = {"Accept-Encoding": "identity"}
+
 #: Where the SDK logs requests, headers and all, when `ANTHROPIC_LOG` asks it to.
-_SDK_LOG = logging.getLogger("anthropic._base_client")
+_LOGS = tuple(logging.getLogger(name) for name in ("anthropic._base_client", "httpx2"))
+
+#: What the connection is made with.
+_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+class BadEnvironment(BadRequest):
+    """A variable of the environment, such as a proxy's, cannot be used: configuration, exit 3."""
+
+    exit_code = 3
 
 
 class Connection:
@@ -64,23 +81,26 @@ class Connection:
         self._key = key
         self._timeout_seconds = timeout_seconds
         self._without: frozenset[str] = frozenset()
+        self._secrets = tuple(filter(None, (key, unquote(urlsplit(base_url).password or ""))))
         self._client = anthropic.AsyncAnthropic(
             api_key=key,
             base_url=base_url,
             max_retries=0,
-            timeout=anthropic.Timeout(None, connect=CONNECT_SECONDS),
+            http_client=_http_client(),
             # Spans are this program's to make, and only for those who opted in.
             open_telemetry=False,
         )
-        _SDK_LOG.addFilter(self._without_key)
+        for log in _LOGS:
+            log.addFilter(self._without_secrets)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
-        _SDK_LOG.removeFilter(self._without_key)
+        for log in _LOGS:
+            log.removeFilter(self._without_secrets)
 
-    def _without_key(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = scrub(record.getMessage(), (self._key,)), ()
+    def _without_secrets(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = scrub(record.getMessage(), self._secrets), ()
         return True
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
@@ -88,7 +108,7 @@ class Connection:
 
         Raises a `TurnError` for whatever else happens.
         """
-        call = Call(request.model, self._base_url, self._timeout_seconds, (self._key,))
+        call = Call(request.model, self._base_url, self._timeout_seconds, self._secrets)
         deadline = asyncio.get_running_loop().time() + self._timeout_seconds
         started = False
         with _failures_of(call):
@@ -124,7 +144,7 @@ class Connection:
                         cast_to=object,
                         body=body,
                         # The SDK takes extra headers from the environment; none replaces the key.
-                        options={"headers": {"Authorization": f"Bearer {self._key}"}},
+                        options={"headers": {"Authorization": f"Bearer {self._key}", **PLAIN}},
                         stream=True,
                         stream_cls=anthropic.AsyncStream[object],
                     )
@@ -133,6 +153,52 @@ class Connection:
                 if feature is None or error.status_code not in REFUSING:
                     raise
                 self._without |= {feature}
+
+
+def _http_client() -> httpx2.AsyncClient:
+    """The connections below the SDK. Redirects are not followed: the key is for one address.
+
+    Raises `BadEnvironment` for a proxy or a certificate that cannot be used.
+    """
+    try:
+        return anthropic.DefaultAsyncHttpxClient(
+            timeout=anthropic.Timeout(None, connect=CONNECT_SECONDS),
+            follow_redirects=False,
+            event_hooks={"response": [_bound]},
+        )
+    except Exception as error:
+        kinds = _CERTIFICATE_VARIABLES if isinstance(error, OSError) else _PROXY_VARIABLES
+        names = [n for n in kinds if os.environ.get(n) or os.environ.get(n.lower())]
+        if not names:
+            raise
+        raise BadEnvironment(
+            f"The setting {' or '.join(names)} of the environment cannot be used. Correct or unset "
+            "it."
+        ) from None
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Bound what is read of an answer; one that came compressed is not read at all."""
+    compressed = response.headers.get("content-encoding", "identity").lower() != "identity"
+    most = LONGEST_ANSWER if response.is_success else LONGEST_ERROR
+    response.stream = _Bounded(response.stream, 0 if compressed else most)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The first `most` bytes of a stream."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream, self._left = stream, most
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        async for chunk in self._stream:
+            if not self._left:
+                return
+            yield chunk[: self._left]
+            self._left -= min(self._left, len(chunk))
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 @contextmanager
@@ -208,7 +274,7 @@ def turn_error(error: Exception, call: Call) -> TurnError | None:
 def _refusal(error: anthropic.APIStatusError, call: Call) -> Refusal:
     """The server's refusal. A status below 400 means that it came inside a stream."""
     headers = error.response.headers
-    in_stream = error.status_code < 400
+    in_stream = error.status_code < 300
     return Refusal(
         model=call.model,
         status=None if in_stream else error.status_code,
@@ -216,7 +282,7 @@ def _refusal(error: anthropic.APIStatusError, call: Call) -> Refusal:
         message=_message(error, call),
         retry_after=None if in_stream else retry_after(headers),
         retry={"true": True, "false": False}.get(headers.get("x-should-retry", "")),
-        request_id=error.request_id,
+        request_id=_quote(error.request_id, call) if error.request_id else None,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from global_chat.contract.names import Usage
@@ -24,6 +25,9 @@ CACHED: Final = {"type": "ephemeral"}
 
 #: The API takes four cache marks a request; the one on the conversation is among them.
 MOST_CACHE_MARKS = 4
+
+#: A larger count is not one of tokens.
+MOST_TOKENS = 10**12
 
 #: How a model is told not to think first, for those that think unless told otherwise.
 WITHOUT_THINKING: Final = {
@@ -145,7 +149,7 @@ class ReplyBuilder:
         match event.get("type"):
             case "message_start":
                 message = _object(event.get("message"))
-                self._model = str(message.get("model") or self._model)
+                self._model = _text(message, "model") or self._model
                 self._count(message.get("usage"))
             case "content_block_start":
                 return self._start(event)
@@ -155,7 +159,9 @@ class ReplyBuilder:
                 return self._end(event)
             case "message_delta":
                 reason = _object(event.get("delta")).get("stop_reason")
-                self._stop_reason = reason if isinstance(reason, str) else self._stop_reason
+                if isinstance(reason, str):  # anything but a word could be an echo of the request
+                    word = re.fullmatch("[a-z_]{1,40}", reason)
+                    self._stop_reason = reason if word else "unknown"
                 self._count(event.get("usage"))
             case "message_stop":
                 self.finished = True
@@ -167,14 +173,17 @@ class ReplyBuilder:
             last = place == len(self._blocks) - 1
             cut = last and self._stop_reason in CUTTING
             self._blocks[place].update(_tool_input("".join(pieces), cut))
-        content = tuple(replace_lone_surrogates_in(block) for block in self._blocks)
-        return Reply(content, self._stop_reason, self.usage, self._model)
+            if not isinstance(self._blocks[place].get("input"), dict):
+                self._blocks[place].update({"input": {}, RAW_INPUT: ""})
+        reply = Reply(tuple(self._blocks), self._stop_reason, self.usage, self._model)
+        content = tuple(replace_lone_surrogates_in(block) for block in reply.content)
+        return replace(reply, content=content)
 
     def _count(self, usage: Any) -> None:
         """Counts are running totals, repeated by later events: the highest is the total."""
         for name in Usage().as_dict():
             value = _object(usage).get(name)
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, int) and not isinstance(value, bool) and value < MOST_TOKENS:
                 self._counts[name] = max(value, self._counts.get(name, 0))
 
     def _start(self, event: dict[str, Any]) -> TextPiece | None:
@@ -205,7 +214,9 @@ class ReplyBuilder:
             case "signature_delta":
                 block["signature"] = delta.get("signature")
             case "citations_delta":
-                block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+                earlier = block.get("citations")
+                earlier = earlier if isinstance(earlier, list) else []
+                block["citations"] = [*earlier, delta.get("citation")]
         return None
 
     def _end(self, event: dict[str, Any]) -> TextPiece | None:

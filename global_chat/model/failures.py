@@ -96,6 +96,8 @@ def _kind(refusal: Refusal) -> type[TurnError]:
     if refusal.type in _BY_TYPE:
         return _BY_TYPE[refusal.type]
     status = refusal.status
+    if status is not None and 300 <= status < 400:
+        return NotFound  # the address is another one
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if refusal.type == "invalid_request_error" or (status is not None and 400 <= status < 500):

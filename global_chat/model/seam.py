@@ -11,9 +11,13 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from global_chat.contract.errors import InvalidOutput
 from global_chat.contract.names import AgentName, Usage
 
 Block = dict[str, Any]
+
+#: Deeper data in a block is unusable, in levels: no tool takes more than a few.
+DEEPEST = 50
 
 #: In a tool call: its input as it arrived, when that cannot be trusted. `input` is then empty. Keys
 #: of blocks that start with `_` are internal notes and never leave the program.
@@ -92,6 +96,16 @@ class Reply:
     usage: Usage
     model: str
 
+    def __post_init__(self) -> None:
+        """Raises `InvalidOutput` for blocks that cannot be answered or sent back."""
+        for block in self.content:
+            if _depth(block) > DEEPEST:
+                raise _unusable("data nested too deep")
+            if block.get("type") == "tool_use":
+                named = (block.get("id"), block.get("name"))
+                if not all(isinstance(name, str) and name for name in named):
+                    raise _unusable("a tool call without an id or a name")
+
     @property
     def text(self) -> str:
         """The text blocks, joined."""
@@ -113,6 +127,24 @@ class Reply:
         if len(kept) == 1 and kept[0].keys() == {"type", "text"}:
             return Message("assistant", kept[0]["text"])
         return Message("assistant", tuple(kept))
+
+
+def _unusable(what: str) -> InvalidOutput:
+    return InvalidOutput(f"The model's answer holds {what}. Try again.", retryable=True)
+
+
+def _depth(value: Any) -> int:
+    """How deep JSON data is nested; it stops counting beyond `DEEPEST`."""
+    depth, level = 0, [value]
+    while level and depth <= DEEPEST:
+        depth += 1
+        inner = [v.values() if isinstance(v, dict) else v for v in level if _holds_more(v)]
+        level = [item for values in inner for item in values]
+    return depth
+
+
+def _holds_more(value: Any) -> bool:
+    return isinstance(value, dict | list | tuple)
 
 
 ModelEvent = TextPiece | Restarted | Reply

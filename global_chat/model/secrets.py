@@ -22,7 +22,9 @@ _SECRET_NAME = re.compile(rf"(?:[\w-]{{0,40}}[_-])?(?:{_NAMES})", re.IGNORECASE)
 _SHAPES = re.compile(
     r"(?<![\w-])sk-[A-Za-z0-9_-]{12,}"
     r"|\bAKIA[0-9A-Z]{16}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\b(?:gh[pousr]|github_pat|npm|hf)_[A-Za-z0-9_]{20,}"
+    r"|\bglpat-[A-Za-z0-9_-]{16,}"
+    r"|\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}"
     r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
     r"|\bAIza[0-9A-Za-z_-]{30,}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Literal
 
-from global_chat.contract.attachments import block
+from global_chat.contract.attachments import block, inline, listed
 
 Mode = Literal["subagent", "direct"]
 
@@ -66,7 +66,7 @@ _WORKFLOW_SCOPE = {
 _WORKFLOW_ADAPTORS = Part("workflow_adaptors", "adaptors")
 _WORKFLOW_NEW = Part("workflow_new")
 _WORKFLOW_READ_ONLY = Part("workflow_read_only")
-_WORKFLOW_ERRORS = Part("workflow_errors", "errors")
+_WORKFLOW_ERRORS = Part("workflow_errors")
 _WORKFLOW_CORRECTION = Part("workflow_correction", "problems")
 
 _JOB_ROLE = Part("job_role")
@@ -107,14 +107,14 @@ def workflow_context(
         block("existing_workflow", draft) if draft else _WORKFLOW_NEW.fill(),
         block("page", page) if page else "",
         _WORKFLOW_READ_ONLY.fill() if read_only else "",
-        _WORKFLOW_ERRORS.fill(errors=errors) if errors else "",
+        join(_WORKFLOW_ERRORS.fill(), block("errors", errors)) if errors else "",
         join(_EVIDENCE.fill(), evidence) if evidence else "",
     )
 
 
-def workflow_correction(problems: str) -> str:
-    """The message that answers a workflow which cannot be used; `problems` is one line each."""
-    return _WORKFLOW_CORRECTION.fill(problems=problems)
+def workflow_correction(problems: Iterable[str]) -> str:
+    """The message that answers a workflow which cannot be used; `problems` are sentences."""
+    return _WORKFLOW_CORRECTION.fill(problems=listed(problems))
 
 
 def job_system(mode: Mode) -> str:
@@ -130,7 +130,7 @@ def job_context(
     Calls of one turn share the evidence and turns about one step the adaptor, so these come first:
     a provider caches beginnings. `outline` is empty in direct mode.
     """
-    structure = f"{outline}\n\nFocused step: {step}" if outline else ""
+    structure = f"{outline}\n\nFocused step: {inline(step)}" if outline else ""
     return (
         join(_EVIDENCE.fill(), evidence) if evidence else "",
         block("adaptor", adaptor) if adaptor else "",
@@ -144,12 +144,12 @@ def job_context(
 
 def job_correction(problem: str) -> str:
     """The result of an `edit_job` that could not be applied; `problem` is a sentence."""
-    return _JOB_CORRECTION.fill(problem=problem)
+    return _JOB_CORRECTION.fill(problem=inline(problem))
 
 
-def job_findings(findings: str) -> str:
-    """The result of an `edit_job` that was applied and brought `findings`, one line each."""
-    return _JOB_FINDINGS.fill(findings=findings)
+def job_findings(findings: Iterable[str]) -> str:
+    """The result of an `edit_job` that was applied and brought `findings`, sentences."""
+    return _JOB_FINDINGS.fill(findings=listed(findings))
 
 
 def planner_system() -> str:

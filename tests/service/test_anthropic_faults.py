@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import logging
 import socket
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from global_chat.contract import errors
 from global_chat.contract.errors import TurnError
 from global_chat.contract.names import Usage
+from global_chat.model import anthropic_connection
 from global_chat.model.anthropic import AnthropicModel
 from global_chat.model.anthropic_connection import retry_after
 from tests.service.answers import Answer, broken, refusal, text
@@ -114,7 +118,7 @@ async def test_a_broken_stream_is_never_an_answer(
     messages_server: MessagesServer, kind: str, after: int, expected: type[TurnError]
 ) -> None:
     answer = broken(HELLO, kind, after)
-    error = await failure_of(messages_server, answer, timeout_seconds=1)
+    error = await failure_of(messages_server, answer, timeout_seconds=0.5)
     assert type(error) is expected
     assert error.usage == Usage(input_tokens=30 if after else 0)
 
@@ -236,3 +240,74 @@ async def test_a_rate_limit_says_how_long_to_wait(messages_server: MessagesServe
     assert error.retry_after == 7
     assert "7 s" in error.message
     assert error.details["retry_after"] == 7
+
+
+@pytest.mark.parametrize("status", [200, 401])
+async def test_an_answer_that_is_compressed_or_endless_takes_no_memory(
+    messages_server: MessagesServer, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(anthropic_connection, "LONGEST_ANSWER", 20_000)
+    bomb = gzip.compress(b"data: " + b"x" * 100_000_000)
+    plain = {"content-type": "text/event-stream"}
+    for body, headers in (
+        (bomb, {**plain, "content-encoding": "gzip"}),
+        (b"data: " + b"x" * 2_000_000, plain),
+    ):
+        tracemalloc.start()
+        error = await failure_of(
+            messages_server, Answer(status=status, body=body, headers=headers, content=())
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20_000_000
+        assert isinstance(error, errors.AuthError if status == 401 else errors.ServiceError)
+        assert messages_server.requests[-1].headers["accept-encoding"] == "identity"
+
+
+async def test_a_redirect_is_not_followed_and_names_the_address(
+    messages_server: MessagesServer,
+) -> None:
+    with MessagesServer() as other:
+        answer = Answer(status=307, headers={"location": f"{other.url}/v1/messages"})
+        error = await failure_of(messages_server, answer)
+        assert other.requests == []
+    assert isinstance(error, errors.NotFound)
+    assert "--base-url" in error.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HTTP_PROXY", "ftp://user:canary-pw@host"),
+        ("HTTPS_PROXY", "http://host:port"),
+        ("NO_PROXY", "[::"),
+        ("SSL_CERT_FILE", __file__),
+    ],
+)
+async def test_a_setting_of_the_environment_that_cannot_be_used_is_named(
+    messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    async with asked(messages_server.url) as model:
+        with pytest.raises(errors.BadRequest, match=name) as caught:
+            await events_of(model, a_request())
+    assert caught.value.exit_code == 3
+    assert "canary" not in caught.value.message
+
+
+async def test_what_a_server_echoes_of_a_secret_is_shown_nowhere(
+    messages_server: MessagesServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    for logger in ("anthropic", "httpx2"):  # what ANTHROPIC_LOG=debug shows
+        caplog.set_level(logging.DEBUG, logger)
+    address = messages_server.url.replace("://", "://user:canary-pw@")
+    echo = f"no {KEY} canary-pw"
+    messages_server.add(
+        refusal(400, "invalid_request_error", echo, request_id=KEY),
+        text("Hello.", stop_reason=f"canary-pw {KEY}"),
+    )
+    async with asked(address) as model:
+        with pytest.raises(TurnError) as caught:
+            await events_of(model, a_request())
+        events = await events_of(model, a_request())
+    assert "canary" not in f"{caught.value.as_dict()} {events[-1]} {caplog.text}"

@@ -168,7 +168,7 @@ async def test_the_planner_reads_what_will_not_run_beside_what_was_done() -> Non
     )
     (result,) = results_in(taken.to("planner")[1])
     assert result["content"].startswith("Done: the code of fetch changed (+1 −1 lines).")
-    assert "Will not run: Fetch visits, line 1" in result["content"]
+    assert "This will not run:\n- Fetch visits, line 1" in result["content"]
 
 
 # --- what is shown while a reply arrives
