@@ -7,7 +7,6 @@ Every case is read before any runs: a broken one stops the replay here, with its
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +31,7 @@ from global_chat.disk.reading import number_of, read_object, read_text
 from global_chat.model.scripted import Script
 from global_chat.yaml import nodes
 from global_chat.yaml.compose import compose
-from global_chat.yaml.data import with_json_shape
+from global_chat.yaml.data import read_json, with_json_shape
 from global_chat.yaml.refusals import Unreadable
 from global_chat.yaml.source import Source
 
@@ -318,7 +317,7 @@ class _LabelledRequest(Label):
 def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     """The labelled requests of a JSON lines file as cases that a model answers, in its order.
 
-    Raises `BrokenCases` with every line that is wrong.
+    Raises `BrokenCases` with the lines that are wrong: the first `MOST_FAULTS` and one more.
     """
     cases: dict[str, Case] = {}
     faults: list[str] = []
@@ -334,19 +333,20 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             if case and cases.setdefault(case.id, case) is not case:
                 raise ValueError(f"the id {case.id!r} is used twice")
         except ValidationError as error:
-            found = _problems(error, _LabelledRequest)
-            faults += [f"{file}:{number}: {problem}" for _, problem in found]
+            faults += [
+                f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
+            ]
+        except Unreadable as error:
+            faults.append(f"{file}:{number}: {error.problem}")
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
-        except RecursionError:
-            faults.append(f"{file}:{number}: it is nested too deeply")
     if faults or not cases:
         raise BrokenCases(faults or [f"{file}: contains no request"])
     return tuple(cases.values())
 
 
 def _labelled(file: Path, text: str, settings: Settings) -> Case:
-    line = _LabelledRequest.model_validate(json.loads(text))
+    line = _LabelledRequest.model_validate(read_json(text))
     given = line.model_dump(include={"content", "page", "history", "attachments"}, mode="json")
     files = [file]
     if line.workflow is not None:
