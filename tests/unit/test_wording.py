@@ -20,6 +20,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import Usage
 from global_chat.contract.response import Response, ResponseMeta
+from global_chat.model.prices import Prices, parse_prices
 from global_chat.render.text import counted, diff_lines
 from global_chat.render.wording import LONGEST_INPUT, Closing, LogLines, dollars, duration, tokens
 
@@ -116,6 +117,22 @@ def test_a_diff_has_the_lines_and_not_the_names_of_files() -> None:
     assert list(diff_lines("a\nb\n", "a\nc")) == ["@@ -1,2 +1,2 @@", " a", "-b", "+c"]
     assert list(diff_lines("", "\n")) == ["@@ -0,0 +1 @@", "+"]
     assert not list(diff_lines("a\n", "a"))
+
+
+def test_the_last_line_names_the_cost_of_a_turn_whose_prices_are_known() -> None:
+    def cost(prices: Prices | None, *models: str) -> str:
+        said = Closing()
+        said.prices = prices
+        for number, model in enumerate(models):
+            used = Usage(1_000_000, 100_000)
+            said(ModelCallEnded(number, "router", model, 5, None, used, "end_turn"))
+        return said.text([], 0.3).removesuffix("0.3 s")
+
+    prices = parse_prices()
+    told = f"about $3.0000 (prices of {prices.date}) · "
+    assert cost(prices, "claude-haiku-5-5", "claude-haiku-5-5") == told
+    assert cost(prices, "claude-haiku-5-5", "another") == cost(prices) == ""
+    assert cost(None, "claude-haiku-5-5") == ""
 
 
 def test_files_are_named_at_the_very_end() -> None:
