@@ -7,7 +7,6 @@ Every case is read before any runs: a broken one stops the replay here, with its
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +31,7 @@ from global_chat.disk.reading import number_of, read_object, read_text
 from global_chat.model.scripted import Script
 from global_chat.yaml import nodes
 from global_chat.yaml.compose import compose
-from global_chat.yaml.data import with_json_shape
+from global_chat.yaml.data import read_json, with_json_shape
 from global_chat.yaml.refusals import Unreadable
 from global_chat.yaml.source import Source
 
@@ -335,6 +334,8 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             faults += [
                 f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
             ]
+        except Unreadable as error:
+            faults.append(f"{file}:{number}: {error.problem}")
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
     if faults or not cases:
@@ -343,7 +344,7 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
 
 
 def _labelled(file: Path, text: str, settings: Settings) -> Case:
-    line = _LabelledRequest.model_validate(json.loads(text))
+    line = _LabelledRequest.model_validate(read_json(text))
     given = line.model_dump(include={"content", "page", "history", "attachments"}, mode="json")
     files = [file]
     if line.workflow is not None:
