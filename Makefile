@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint imports types live soak bench lock clean
+.PHONY: help setup demo test check format lint imports types live soak bench pictures lock clean
 
 help:  ## Print every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ soak: $(VENV)/.ready-dev  ## Damage inputs and a server's answers in 10,000 ways
 bench: $(VENV)/.ready-dev  ## Print the figures of benchmarks/
 	for script in benchmarks/*.py; do \
 	  $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
+
+pictures: $(VENV)/.ready-dev  ## Draw the pictures of the README anew
+	$(BIN)/python -m pictures
 
 lock: ## Choose versions anew and write constraints.txt
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock

@@ -11,6 +11,11 @@ static word embeddings 0.900 and both fused by reciprocal rank 0.983. With the v
 three languages BM25 reaches 0.967: embeddings, which took 138 MB of packages, could add 0.033 at
 most, and were dropped. The floor costs some of it: see what this prints.
 
+`adaptor_questions.tsv` holds 60 requests to write code, written from the list of operations alone,
+with the names that decide whether the code is right: are they in what the code agent reads about
+the adaptor? With `--sync` the docs of these adaptors are fetched from the npm registry, and those
+that the registry has are counted.
+
 `unrelated_questions.txt` holds questions that the documentation has nothing for. The floors of
 `knowledge/search.py` were set on them.
 """
@@ -19,6 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import os
 import random
 import re
 import statistics
@@ -29,8 +35,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from global_chat.cli.docs import npm_registry
 from global_chat.knowledge.library import Library
 from global_chat.knowledge.pages import handbook_files
+from global_chat.knowledge.registry import registry_address
 from global_chat.knowledge.search import PROMPT_FLOOR, SEARCH_FLOOR
 
 _FOLDER = Path(__file__).parent
@@ -78,6 +86,35 @@ def read_unrelated() -> list[str]:
     return (_FOLDER / "unrelated_questions.txt").read_text(encoding="utf-8").splitlines()
 
 
+@dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """A request to write code for an adaptor, and the names that the code cannot do without."""
+
+    adaptor: str
+    request: str
+    facts: tuple[str, ...]
+
+
+def read_code_requests() -> list[CodeRequest]:
+    """The requests that were written from the list of operations."""
+    return [
+        CodeRequest(row["adaptor"], row["request"], tuple(row["facts"].split("|")))
+        for row in _rows("adaptor_questions.tsv")
+    ]
+
+
+async def unanswered(library: Library, requests: Sequence[CodeRequest]) -> list[str]:
+    """The requests for which a name is missing in the adaptor's text, with the names."""
+    found = []
+    for asked in requests:
+        adaptor = library.catalogue.get(asked.adaptor)
+        docs = await library.adaptor_docs(adaptor.specifier if adaptor else "", asked.request)
+        missing = [fact for fact in asked.facts if fact not in docs.text]
+        if missing:
+            found.append(f"{', '.join(missing)}: {asked.request}")
+    return found
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     with (_FOLDER / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -117,6 +154,23 @@ async def quality(verbose: bool) -> None:
     for name, floor in (("search", SEARCH_FLOOR), ("prompt", PROMPT_FLOOR)):
         shown = [q for q in unrelated if await library.search(q, 1, floor)]
         _row(f"unrelated, shown by {name}", f"{len(shown)} of {len(unrelated)}")
+
+
+async def adaptors(sync: bool) -> None:
+    """Print how often the deciding names are in an adaptor's text."""
+    requests, library = read_code_requests(), Library(None, offline=True)
+    label = "code, default install"
+    if sync:
+        library = Library(None, registry=registry_address(os.environ) or npm_registry())
+        results = await library.sync(sorted({asked.adaptor for asked in requests}))
+        stored = {result.specifier.rpartition("@")[0] for result in results if not result.error}
+        requests = [asked for asked in requests if asked.adaptor in stored]
+        label = f"code, {len(stored)} adaptors synced"
+    missed = await unanswered(library, requests)
+    part = 1 - len(missed) / max(1, len(requests))
+    _row(f"{label} ({len(requests)})", f"{part:.3f}")
+    for line in missed:
+        _row(f"    missed: {line}")
 
 
 async def speed() -> None:
@@ -173,5 +227,8 @@ def _row(label: str, *cells: str) -> None:
 
 if __name__ == "__main__":
     asyncio.run(quality("--verbose" in sys.argv))
+    asyncio.run(adaptors(sync=False))
+    if "--sync" in sys.argv:
+        asyncio.run(adaptors(sync=True))
     _row("")
     asyncio.run(speed())

@@ -25,8 +25,7 @@ from global_chat.agents.router import decide as ask_router
 from global_chat.contract.errors import TurnError
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.knowledge.library import Library
-from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.library import Library, Reference
 from global_chat.offline.router import OfflineRouter
 from global_chat.offline.turn import take_turn
 from global_chat.workflow.document import Workflow

@@ -24,7 +24,7 @@ from global_chat.contract.events import (
     TextEnded,
     TextRestarted,
 )
-from global_chat.contract.names import Usage
+from global_chat.contract.names import NO_MODEL, Usage
 from global_chat.contract.response import HistoryEntry
 from global_chat.model.seam import Block, Message, ModelRequest, Reply, Restarted, TextPiece
 
@@ -112,6 +112,8 @@ async def ask(
             raise
         if reply is None:
             raise InvalidOutput("The model's answer ended before it was complete. Try again.")
+        if reply.model == NO_MODEL:
+            call.model = None
         call.end(reply.usage, reply.stop_reason)
         content += reply.content
         reply = replace(reply, content=content)
@@ -146,6 +148,7 @@ class _Call:
     def __init__(self, context: TurnContext, request: ModelRequest) -> None:
         self._emit, self._request, self._number = context.emit, request, next(context.calls)
         self._attempt = 0
+        self.model: str | None = request.model
         self._first: float | None = None
         self.start()
 
@@ -169,7 +172,7 @@ class _Call:
             ModelCallEnded(
                 call=self._number,
                 agent=self._request.agent,
-                model=self._request.model,
+                model=self.model,
                 milliseconds=(time.perf_counter() - self._began) * 1000,
                 first_token_ms=self._first,
                 usage=usage,

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from global_chat.contract.errors import TurnError
-from global_chat.render.text import Stream, clean
+from global_chat.render.text import Stream, clean, counted
 
 from .options import flag
 
 if TYPE_CHECKING:
-    from global_chat.knowledge.library import Library, SyncResult
+    from global_chat.knowledge.adaptors import SyncResult
+    from global_chat.knowledge.library import Library
 
 docs_app = typer.Typer(
     name="docs",
@@ -40,8 +41,9 @@ def add(
     with _library(keeps=True) as library:
         report = library.add(path)
     _say(
-        f"{report.name}: {report.added} pages added, {report.changed} changed, "
-        f"{report.removed} removed, {report.unchanged} as they were; {report.passages} passages."
+        f"{report.name}: {counted(report.added, 'page')} added, {report.changed} changed, "
+        f"{report.removed} removed, {report.unchanged} not changed; "
+        f"{counted(report.passages, 'passage')}."
     )
     for reason in report.skipped:
         _say(f"left out: {reason}", err=True)
@@ -74,18 +76,21 @@ def list_() -> None:
     with _library() as library:
         sources = library.status().sources
     for source in sources:
-        counts = f"{source.pages:>6} pages {source.passages:>7} passages"
-        _say(f"{source.kind:<10} {counts}  {source.name}")
+        pages, passages = counted(source.pages, "page"), counted(source.passages, "passage")
+        _say(f"{source.kind:<10} {pages:>12} {passages:>15}  {source.name}")
 
 
 @docs_app.command(epilog="Example: global-chat docs remove ../docs")
 def remove(
-    path: Annotated[str, typer.Argument(help="A folder that was added, as `docs list` shows it.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A folder or file that was added, or an adaptor that was synced."),
+    ],
 ) -> None:
-    """Forget a folder that was added. The folder itself stays as it is."""
+    """Forget what was added or synced. Your own files stay as they are."""
     with _library(keeps=True) as library:
-        library.remove(path)
-    _say(f"{path} is no longer indexed.")
+        forgotten = library.remove(name)
+    _say(f"Removed from the documentation: {forgotten}")
 
 
 @docs_app.command(epilog="Example: global-chat docs show handbook/cursors.md")
@@ -113,15 +118,17 @@ def status() -> None:
         catalogue = library.catalogue
     where = f"{found.path} ({found.size / 1e6:.1f} MB)" if found.path else "in memory only"
     _say(f"database: {where}")
-    _say(f"passages: {sum(source.passages for source in found.sources)}")
+    _say(f"passages: {sum(source.passages for source in found.sources):,}")
     _say(f"catalogue: {len(list(catalogue))} adaptors, of {written(catalogue.date)}")
-    _say(f"adaptors with docs of their own: {', '.join(found.adaptors) or 'none'}")
+    _say(f"adaptors with docs of their own: {counted(len(found.adaptors), 'version')}")
+    for adaptor, day in found.adaptors.items():
+        _say(f"  {adaptor}, fetched on {written(day)}")
     configured = registry_address(os.environ)
     if configured:
         _say(f"registry: {without_login(configured)}, as configured")
     elif found.synced:
-        day = written(found.synced.day)
-        _say(f"registry: {found.synced.registry}, which `docs sync` used on {day}")
+        synced = f"{found.synced.registry}, which `docs sync` used on {written(found.synced.day)}"
+        _say(f"registry: {synced}")
     else:
         _say(f"registry: {HOW_TO_SET}")
     _say(
@@ -143,7 +150,7 @@ def sync(
 
     from global_chat.knowledge.registry import registry_address  # noqa: PLC0415
 
-    registry = registry_address(os.environ) or _npm_registry()
+    registry = registry_address(os.environ) or npm_registry()
     with _library(registry, keeps=True) as library:
         names = [a.package for a in library.catalogue] if every else list(adaptors or ())
         results = asyncio.run(library.sync(names, _tell))
@@ -158,7 +165,7 @@ def _tell(result: SyncResult) -> None:
     if result.error is not None:
         _say(f"{result.specifier}: failed. {result.error.message}", err=True)
     else:
-        _say(f"{result.specifier}: {result.outcome}, {result.operations} operations")
+        _say(f"{result.specifier}: {result.outcome}, {counted(result.operations, 'operation')}")
 
 
 @contextmanager
@@ -187,7 +194,7 @@ def _library(registry: str | None = None, *, keeps: bool = False) -> Iterator[Li
         library.close()
 
 
-def _npm_registry() -> str | None:
+def npm_registry() -> str | None:
     """The registry that an installed npm is set up for; None without npm."""
     import subprocess  # noqa: PLC0415  as in _library
 

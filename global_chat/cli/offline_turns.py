@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from global_chat.agents.context import Services
@@ -17,9 +21,6 @@ async def take_offline_turn(payload: Any, services: Services, emit: Emit) -> Res
 
     It is a `BadRequest` for an agent's own payload: without a model there is no agent.
     """
-    # The grammar takes time to load, which live and scripted turns need not pay.
-    from global_chat.offline.turn import take_turn  # noqa: PLC0415
-
     if not isinstance(payload, Payload):
         raise BadRequest(
             "This command addresses one agent, and without a model there is none. Use "
@@ -28,4 +29,25 @@ async def take_offline_turn(payload: Any, services: Services, emit: Emit) -> Res
     user = payload.meta.user
     identity = TraceIdentity(payload.meta.session_id, user.id, user.persona)
     async with Turn(services, emit, identity, payload.warnings) as turn:
-        return turn.end(await take_turn(payload, services.knowledge, turn.emit))
+        with _interruptible():
+            # The grammar takes time to load, which live and scripted turns need not pay.
+            from global_chat.offline.turn import take_turn  # noqa: PLC0415
+
+            response = await take_turn(payload, services.knowledge, turn.emit)
+        return turn.end(response)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends what is in the block at once. The event loop would wait until the turn does, and
+    reading a request waits for nothing."""
+    before = signal.getsignal(signal.SIGINT)
+    # A background job ignores Ctrl-C, and only the main thread may set handlers.
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

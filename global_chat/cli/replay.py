@@ -13,7 +13,7 @@ from global_chat.contract.names import BackendName
 
 from .options import base_url_option, config_option, option, takes, timeout_option
 
-EPILOG = "Example: global-chat replay fixtures/cases --jobs 2 --html tmp/replay.html"
+EPILOG = "Example: global-chat replay my-cases --html report.html"
 
 _LIVE_PANEL = "Live runs"
 

@@ -130,7 +130,7 @@ def _routing(row: Row) -> list[Any]:
     facts = (row.get(name) for name in ("destination", "confidence", "job_key"))
     why = (row.get(name) for name in ("sent_to", "reason", "detail"))
     return [
-        f"router {decision(*facts)}" if row.get("destination") else "router decided nothing",
+        f"router {decision(*facts)}" if row.get("destination") else "router made no decision",
         _took(row),
         rerouting(*why) if _is_rerouted(row) else None,
         row.get("error_type"),

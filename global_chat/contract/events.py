@@ -71,11 +71,14 @@ class ModelCallStarted(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelCallEnded(_Event):
-    """A request ended, well or not. Times are in milliseconds; usage counts a failed one too."""
+    """A request ended, well or not. Times are in milliseconds; usage counts a failed one too.
+
+    `model` is None when rules answered in its place.
+    """
 
     call: int
     agent: AgentName
-    model: str
+    model: str | None
     milliseconds: float
     first_token_ms: float | None
     usage: Usage

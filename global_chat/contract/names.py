@@ -11,6 +11,8 @@ Destination = Literal["workflow_agent", "job_code_agent", "planner"]
 RouteReason = Literal["decided", "low_confidence", "unresolved_step", "unusable_reply"]
 """Why a turn is sent where it is sent."""
 BackendName = Literal["anthropic", "scripted", "offline"]
+#: What a reply calls its model when rules gave it.
+NO_MODEL = "offline"
 """The implementation behind the model seam."""
 
 AGENT_NAMES: tuple[AgentName, ...] = get_args(AgentName)

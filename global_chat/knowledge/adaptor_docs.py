@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -79,7 +79,7 @@ class Operation:
         ]
         return f"{self.name}({', '.join(names)})"
 
-    def completed(self, known: Operation | None, types: Set[str]) -> Operation:
+    def completed(self, known: Operation | None, types: Collection[str]) -> Operation:
         """This operation, with what its documentation leaves open taken from another source.
 
         `types` are those that are described, so that their keys are known already.
@@ -87,7 +87,11 @@ class Operation:
         if known is None:
             return self
         facts = {parameter.name: parameter for parameter in known.parameters}
-        open_ = {p.name for p in self.parameters if not types & set(re.findall(r"\w+", p.type))}
+        open_ = {
+            p.name
+            for p in self.parameters
+            if not set(types).intersection(re.findall(r"\w+", p.type))
+        }
         open_ -= {p.name.partition(".")[0] for p in self.parameters if "." in p.name}
         return replace(
             self,

@@ -14,28 +14,34 @@ import json
 import posixpath
 import re
 import tarfile
+import time
 import zlib
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from global_chat.contract.errors import ProviderError
+from global_chat.contract.texts import replace_lone_surrogates_in
 
-from .adaptor_docs import AdaptorDocs, Example, Operation, Parameter, TypeDoc
+from .adaptor_docs import AdaptorDocs, Operation, Parameter, TypeDoc
 from .declarations import (
-    kind_of,
-    prose,
+    documented,
+    is_hidden,
     read_exports,
     read_functions,
-    read_state,
+    read_statements,
     read_types,
 )
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 LARGEST_ARCHIVE = 20_000_000  # bytes, packed; the largest adaptor is about 2,000,000
 LARGEST_UNPACKED = 80_000_000  # bytes
 LARGEST_MEMBER = 4_000_000  # bytes
+LARGEST_READ = 20_000_000  # bytes of all members that are read
 MOST_MEMBERS = 50_000  # old packages hold everything that they depend on
 
 _STRENGTH = ("sha512", "sha384", "sha256")  # strongest first; weaker ones prove nothing
@@ -46,8 +52,8 @@ _WANTED = re.compile(
 _DECLARED, _OLD_CODE = "types/index.d.ts", "lib/Adaptor.js"
 
 _MOST_OPERATIONS = 500
+_MOST_SECONDS = 5.0  # for the declarations; a package takes a tenth of one
 _LONGEST_TEXT = 4_000  # characters of one description or example
-_MOST_EXAMPLES = 8
 _DEEPEST_TYPE = 6
 _DEEPEST_EXPORT = 4  # files that re-export each other
 _NOT_FOR_JOBS = frozenset({"execute"})  # what runs a job calls it
@@ -81,6 +87,7 @@ def read_members(archive: bytes) -> dict[str, bytes]:
     Raises `ProviderError` when the archive is broken or larger than the limits above.
     """
     found: dict[str, bytes] = {}
+    read = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(_unpacked(archive)), mode="r:") as tar:
             for count, member in enumerate(tar):
@@ -90,11 +97,19 @@ def read_members(archive: bytes) -> dict[str, bytes]:
                 _, _, path = member.name.removeprefix("./").partition("/")
                 if not member.isreg() or not _WANTED.fullmatch(path) or path in found:
                     continue
-                if member.size > LARGEST_MEMBER:
+                read += member.size
+                if member.size > LARGEST_MEMBER or read > LARGEST_READ:
                     raise ProviderError(f"The package's {path} is too large.")
                 file = tar.extractfile(member)
                 found[path] = file.read(LARGEST_MEMBER) if file else b""
-    except (tarfile.TarError, zlib.error, EOFError, ValueError, OverflowError) as error:
+    except (
+        tarfile.TarError,
+        zlib.error,
+        EOFError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise ProviderError("The package's archive cannot be read.") from error
     return found
 
@@ -122,24 +137,30 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
     Anything in the files may be missing or of another shape than expected; then that part is left
     out. Raises `ProviderError` when `package.json` is unreadable or names another package.
     """
-    about = _json(files.get("package.json"))
+    about = read_json(files.get("package.json"))
     if not isinstance(about, dict) or (about.get("name"), about.get("version")) != (
         package,
         version,
     ):
         raise ProviderError(f"The registry sent something other than {package} {version}.")
-    ast = _json(files.get("ast.json"))
+    ast = read_json(files.get("ast.json"))
     ast = ast if isinstance(ast, dict) else {}
-    schema = _json(files.get("configuration-schema.json"))
+    schema = read_json(files.get("configuration-schema.json"))
     keys = schema.get("properties") if isinstance(schema, dict) else None
-    texts = {path: content.decode("utf-8", "replace") for path, content in files.items()}
-    types = _types(texts)
+    until = time.monotonic() + _MOST_SECONDS
+    files_read = {
+        path: read_statements(content.decode("utf-8", "replace"), until)
+        for path, content in files.items()
+        if not path.endswith(".json")
+    }
+    types = _types(files_read)
     root = posixpath.normpath(_string(about.get("types")))
+    root = root if root in files_read else _DECLARED
     operations = [
         *_operations(ast.get("operations"), common=False),
-        *_declared(texts, root if root in texts else _DECLARED, plain=not ast.get("operations")),
+        *_declared(files_read, root, plain=not ast.get("operations")),
         *_operations(ast.get("common"), common=True),
-    ] or read_functions(texts.get(_OLD_CODE, ""))
+    ] or read_functions(files_read.get(_OLD_CODE, ()))
     unique = {operation.name: operation for operation in reversed(operations)}
     ordered = [
         op for op in operations if unique.get(op.name) is op and op.name not in _NOT_FOR_JOBS
@@ -155,33 +176,33 @@ def read_package(files: Mapping[str, bytes], package: str, version: str) -> Adap
     )
 
 
-def _json(content: bytes | None) -> Any:
+def read_json(content: bytes | None) -> Any:
+    """JSON that somebody else wrote, in texts that can be stored; None when it cannot be read."""
     try:
-        return json.loads(content or b"null")
+        return replace_lone_surrogates_in(json.loads(content or b"null"))
     except (ValueError, RecursionError):
         return None
 
 
 def _declared(
-    texts: Mapping[str, str], path: str, prefix: str = "", depth: int = 0, *, plain: bool
+    files: Mapping[str, Sequence[Node]], path: str, prefix: str = "", depth: int = 0, *, plain: bool
 ) -> Iterable[Operation]:
     """Functions that only the declarations tell of; `plain` includes those outside namespaces."""
-    text = texts.get(path, "")
+    statements = files.get(path, ())
     if prefix or plain:
-        yield from read_functions(text, prefix)
-    for more, module in read_exports(text) if depth < _DEEPEST_EXPORT else ():
+        yield from read_functions(statements, prefix)
+    for more, module in read_exports(statements) if depth < _DEEPEST_EXPORT else ():
         place = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
-        inner = next((f for f in (f"{place}.d.ts", f"{place}/index.d.ts") if f in texts), "")
-        yield from _declared(texts, inner, prefix + more, depth + 1, plain=plain)
+        inner = next((f for f in (f"{place}.d.ts", f"{place}/index.d.ts") if f in files), "")
+        yield from _declared(files, inner, prefix + more, depth + 1, plain=plain)
 
 
-def _types(texts: Mapping[str, str]) -> tuple[TypeDoc, ...]:
+def _types(files: Mapping[str, Sequence[Node]]) -> tuple[TypeDoc, ...]:
     found: dict[str, TypeDoc] = {}
-    for path in sorted(texts):
-        if path.endswith(".d.ts"):
-            for type_ in read_types(texts[path]):
-                found.setdefault(type_.name, type_)
-    return tuple(found.values())
+    for path in sorted(files):
+        for type_ in read_types(files[path]) if path.endswith(".d.ts") else ():
+            found.setdefault(type_.name, type_)
+    return tuple(found.values())[:_MOST_OPERATIONS]
 
 
 def _with_state(operation: Operation, types: Iterable[TypeDoc]) -> Operation:
@@ -198,7 +219,7 @@ def _with_state(operation: Operation, types: Iterable[TypeDoc]) -> Operation:
 
 
 def _operations(entries: Any, *, common: bool) -> Iterable[Operation]:
-    for entry in entries if isinstance(entries, list) else []:
+    for entry in entries[:_MOST_OPERATIONS] if isinstance(entries, list) else []:
         operation = _operation(entry, common) if isinstance(entry, dict) else None
         if operation is not None:
             yield operation
@@ -208,52 +229,25 @@ def _operation(entry: dict[str, Any], common: bool) -> Operation | None:
     docs = entry.get("docs")
     docs = docs if isinstance(docs, dict) else {}
     listed = docs.get("tags")
-    tags = [tag for tag in listed if isinstance(tag, dict)] if isinstance(listed, list) else []
-    name = _string(entry.get("name"))
-    if not name or any(tag.get("title") == "private" for tag in tags):
+    tags = [("", _string(docs.get("description")))]
+    tags += [_tag(t) for t in listed if isinstance(t, dict)] if isinstance(listed, list) else []
+    name, names = _string(entry.get("name")), entry.get("params")
+    if not name or is_hidden(tags):
         return None
-    examples = [tag for tag in tags if tag.get("title") == "example"][:_MOST_EXAMPLES]
-    states = [_string(tag.get("description")) for tag in tags if tag.get("title") == "state"]
-    returns = next((_type(tag.get("type")) for tag in tags if tag.get("title") == "returns"), "")
-    return Operation(
-        name=name,
-        parameters=tuple(_parameters(entry.get("params"), tags)),
-        description=prose(_string(docs.get("description"))),
-        examples=tuple(
-            Example(
-                code=_string(tag.get("description")), caption=prose(_string(tag.get("caption")))
-            )
-            for tag in examples
-        ),
-        kind=kind_of(returns),
-        state=read_state(states),
-        returns=returns,
-        deprecated=any(tag.get("title") == "deprecated" for tag in tags),
-        common=common,
-    )
+    named = [Parameter(name=_string(name)) for name in names] if isinstance(names, list) else None
+    return replace(documented(name, named, tags), common=common)
 
 
-def _parameters(names: Any, tags: Iterable[dict[str, Any]]) -> Iterable[Parameter]:
-    described = {
-        _string(tag.get("name")): Parameter(
-            name=_string(tag.get("name")),
-            type=_type(tag.get("type")).removesuffix("?"),
-            optional=True if _is_optional(tag) else None,
-            description=prose(" ".join(_string(tag.get("description")).split())),
-        )
-        for tag in tags
-        if tag.get("title") == "param" and tag.get("name")
-    }
-    order = [_string(name) for name in names] if isinstance(names, list) else list(described)
-    for name in order:
-        yield described.pop(name, Parameter(name=name))
-    # What is left are parts of a parameter, such as `options.purge`.
-    yield from (p for name, p in described.items() if name.split(".")[0] in order)
-
-
-def _is_optional(tag: dict[str, Any]) -> bool:
-    node = tag.get("type")
-    return isinstance(node, dict) and node.get("type") == "OptionalType"
+def _tag(tag: dict[str, Any]) -> tuple[str, str]:
+    """A tag of a syntax tree as it stands in a comment: `{string} [path] - where`."""
+    title, node = _string(tag.get("title")), tag.get("type")
+    kind, name, text = (_type(node), _string(tag.get("name")), _string(tag.get("description")))
+    if isinstance(node, dict) and node.get("type") == "OptionalType":
+        kind, name = kind.removesuffix("?"), f"[{name}]"
+    if title == "example":
+        return title, f"<caption>{_string(tag.get('caption'))}</caption>{text}"
+    words = (f"{{{kind}}}" if kind else "", name, f"- {text}" if name and text else text)
+    return title, " ".join(word for word in words if word)
 
 
 def _type(node: Any, depth: int = 0) -> str:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from textwrap import shorten
 
-from global_chat.contract.specifier import PREFIX
-
 from .adaptor_docs import AdaptorDocs, NameList, Operation, Parameter
+from .catalogue import COLLECTIONS, COMMON, Catalogue
 from .search import meanings
 
 #: Characters of a text from the catalogue, and of one from a package's own documentation.
@@ -46,6 +45,16 @@ _SAME = {
 }  # fmt: skip
 
 
+#: How much is written, from everything to the least that describes every operation in full:
+#: options shared by operations once, so many examples, the option keys of functions.
+_LEVELS = (
+    (False, _EXAMPLES, True),
+    (True, _EXAMPLES, True),
+    (True, 1, True),
+    (True, 0, True),
+    (True, 0, False),
+)
+
 #: Options that were written out, and where; None when each operation has its own written out.
 _Seen = dict[tuple[Parameter, ...], str] | None
 
@@ -64,23 +73,21 @@ class AdaptorText:
 
 
 def render_catalogue(
-    docs: AdaptorDocs, day: date, collections: AdaptorDocs, request: str, remark: str = ""
+    docs: AdaptorDocs, catalogue: Catalogue, request: str, remark: str = ""
 ) -> str:
-    """An adaptor as the catalogue of that day knows it, within `MOST_FROM_CATALOGUE`."""
-    about = f"From the program's own list of {written(day)}. {_LEGEND}"
+    """An adaptor as the catalogue knows it, within `MOST_FROM_CATALOGUE`."""
+    about = f"From the program's own list of {written(catalogue.date)}. {_LEGEND}"
     head = [f"{_title(docs)}\n{about}", remark]
-    return _rendered(docs, head, collections, request, MOST_FROM_CATALOGUE)
+    return _rendered(docs, head, catalogue, request, MOST_FROM_CATALOGUE)
 
 
-def render_package(
-    docs: AdaptorDocs, collections: AdaptorDocs, request: str, remark: str = ""
-) -> str:
+def render_package(docs: AdaptorDocs, catalogue: Catalogue, request: str, remark: str = "") -> str:
     """An adaptor as its package documents it, within `MOST_FROM_PACKAGE`."""
     included = docs.common or any(op.common for op in docs.operations)
-    if not included and docs.package not in (f"{PREFIX}common", collections.package):
+    if not included and docs.package not in (COMMON, COLLECTIONS):
         remark = f"{remark} Which functions of common it includes is not known.".strip()
     head = [f"{_title(docs)}\nFrom the package's own documentation. {_LEGEND}", remark]
-    return _rendered(docs, head, collections, request, MOST_FROM_PACKAGE)
+    return _rendered(docs, head, catalogue, request, MOST_FROM_PACKAGE)
 
 
 def written(day: date) -> str:
@@ -93,23 +100,23 @@ def _title(docs: AdaptorDocs) -> str:
 
 
 def _rendered(
-    docs: AdaptorDocs, head: list[str], collections: AdaptorDocs, request: str, most: int
+    docs: AdaptorDocs, head: list[str], catalogue: Catalogue, request: str, most: int
 ) -> str:
     own = sorted(
         (op for op in docs.operations if op.kind == "operation" and not op.common),
         key=lambda op: ("." in op.name, op.name),
     )
-    tail = list(_tail(docs, collections))
-    for shared, examples in ((False, _EXAMPLES), (True, _EXAMPLES), (True, 1), (True, 0)):
+    for shared, examples, keys in _LEVELS:
+        tail = list(_tail(docs, catalogue, keys))
         everything = _joined(head, _described(own, docs, shared, examples), tail)
         if len(everything) <= most:
             return everything
-    ranked = _ranked(own, request)
-    text = everything
-    for briefly in (_with_sentences, _with_signatures, _by_name):
-        text = _joined(head, briefly(ranked), tail)
-        if len(text) <= most:
-            break
+    words = _words(request)
+    ranked = sorted(own, key=lambda op: -_relevance(op, words))
+    briefly = next(
+        (b for b in (_by_line, _by_name) if len(_joined(head, b(ranked), tail)) <= most), _by_name
+    )
+    text = _joined(head, briefly(ranked), tail)
     for count in range(1, len(ranked)):
         described = _described(ranked[:count], docs, True, _EXAMPLES)
         attempt = _joined(head, described, briefly(ranked[count:]), tail)
@@ -173,25 +180,14 @@ def _state(keys: Sequence[Parameter] | None) -> str:
     return ", ".join(found) or "state as it was"
 
 
-def _with_sentences(operations: Sequence[Operation]) -> list[str]:
-    """Operations that are not described in full: a line and the first sentence of each."""
-    rows = []
-    for operation in operations:
-        sentence = re.split(r"(?<=[.!?])\s|\n", operation.description, maxsplit=1)[0]
-        text = sentence[:_LONGEST_PROPERTY]
-        rows.append(_line(operation) + (f"\n  {text}" if text else ""))
-    return ["Other operations:\n" + "\n".join(rows)] if rows else []
-
-
-def _with_signatures(operations: Sequence[Operation]) -> list[str]:
-    """The same in less space."""
-    rows = [_line(operation) for operation in operations]
-    return ["Other operations:\n" + "\n".join(rows)] if rows else []
+def _by_line(operations: Sequence[Operation]) -> list[str]:
+    """Operations that are not described in full: a line for each."""
+    return ["\n".join(["Other operations:", *(_line(op) for op in operations)])]
 
 
 def _by_name(operations: Sequence[Operation]) -> list[str]:
     """The same in the least space."""
-    return [_names("Other operations", [op.name for op in operations])] if operations else []
+    return [_names("Other operations", [op.name for op in operations])]
 
 
 def _parameter(parameter: Parameter, seen: _Seen, operation: str) -> str:
@@ -232,30 +228,54 @@ def _types(docs: AdaptorDocs, operations: Iterable[Operation]) -> Iterator[str]:
         yield "\n".join([f"{type_.name}:", *rows])
 
 
-def _tail(docs: AdaptorDocs, collections: AdaptorDocs) -> Iterator[str]:
-    """What else a step may use, by name."""
+def _tail(docs: AdaptorDocs, catalogue: Catalogue, keys: bool) -> Iterator[str]:
+    """What else a step may use: signatures or names; with `keys` the keys of options too."""
     for kind, title in (
         ("function", "Helpers, called inside functions"),
         ("reader", "Readers, for the arguments of other calls"),
     ):
-        found = sorted(op.signature for op in docs.operations if op.kind == kind and not op.common)
+        found = [op for op in docs.operations if op.kind == kind and not op.common]
         if found:
-            yield _names(title, found)
+            yield _names(
+                title, sorted(_call(op, keys) for op in found), _LONGEST_NAMES * (1 + keys)
+            )
     aliases = {space.alias_of: space.source for space in docs.namespaces if space.alias_of}
     for space in docs.namespaces:
         if space.names:
             also = f" (or `{aliases[space.source]}`)" if space.source in aliases else ""
             yield _names(f"In `{space.source}`{also}", space.names)
-    common = docs.common or tuple(op.signature for op in docs.operations if op.common)
-    if common:
-        yield _names("From common", common)
+    shared = catalogue.docs(COMMON)
+    common = {op.name: op for op in docs.operations if op.common}
+    for op in shared.operations if shared else ():
+        common[op.name] = common.get(op.name, op).completed(op, ())
+    inside = {space.source: ", ".join(space.names) for space in shared.namespaces} if shared else {}
+    calls = [
+        _call(common[name], keys)
+        if keys and name in common
+        else name + (f" ({inside[name]})" if name in inside else "")
+        for name in docs.common or [op.name for op in docs.operations if op.common]
+    ]
+    if calls:
+        yield _names("From common", calls, _LONGEST_NAMES * (1 + keys))
     for other in docs.also:
         yield _also(other)
-    if docs.package != collections.package:
-        signatures = [f"{op.signature} → {_state(op.state)}" for op in collections.operations]
-        yield "In every step, whatever its adaptor:\n" + "\n".join(signatures)
+    stored = catalogue.docs(COLLECTIONS)
+    if stored and docs.package != COLLECTIONS:
+        lines = [_line(op) for op in stored.operations]
+        queries = dict.fromkeys(p for op in stored.operations for p in op.parameters if p.keys)
+        lines += [f"  - {_parameter(query, None, '')}" for query in queries if keys]
+        yield "In every step, whatever its adaptor:\n" + "\n".join(lines)
     if docs.configuration:
         yield _names("Keys of state.configuration, from the credential", docs.configuration)
+
+
+def _call(operation: Operation, keys: bool) -> str:
+    """`decode(data, options?): string { parseJson?: boolean }`: a helper's result, option keys."""
+    found = [_key(key) for p in operation.parameters for key in p.keys] if keys else []
+    options = f" {{ {', '.join(found)} }}" if found else ""
+    helper = operation.kind == "function" and "operation" not in operation.returns.lower()
+    returns = f": {operation.returns}" if operation.returns and helper else ""
+    return f"{operation.signature}{returns}{options}"
 
 
 def _also(other: NameList) -> str:
@@ -264,11 +284,11 @@ def _also(other: NameList) -> str:
     return _names(f"From {other.source}", other.names)
 
 
-def _names(title: str, names: Sequence[str]) -> str:
+def _names(title: str, names: Sequence[str], longest: int = _LONGEST_NAMES) -> str:
     """A list of names, cut when it is very long."""
     kept: list[str] = []
     for name in names:
-        if sum(len(k) + 2 for k in kept) + len(name) > _LONGEST_NAMES:
+        if sum(len(k) + 2 for k in kept) + len(name) > longest:
             break
         kept.append(name)
     more = f" and {len(names) - len(kept)} more" if len(kept) < len(names) else ""
@@ -292,16 +312,6 @@ def _words(text: str) -> set[str]:
 def _relevance(operation: Operation, request: set[str]) -> float:
     name = _words(operation.name)
     about = _words(" ".join([operation.description, *(p.name for p in operation.parameters)]))
-    shown = _words(" ".join(e.caption for e in operation.examples))
     return (
-        3 * (bool(name) and name <= request)
-        + 2 * len(name & request)
-        + 0.2 * len(about & request)
-        + 0.1 * len(shown & request)
+        3 * (bool(name) and name <= request) + 2 * len(name & request) + 0.2 * len(about & request)
     )
-
-
-def _ranked(operations: Sequence[Operation], request: str) -> list[Operation]:
-    """Most relevant first; those equally relevant stay in the order given."""
-    words = _words(request)
-    return sorted(operations, key=lambda op: -_relevance(op, words))

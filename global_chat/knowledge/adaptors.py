@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
@@ -17,10 +18,10 @@ from global_chat.contract.specifier import Specifier, nearest_version, newest, p
 
 from .adaptor_docs import AdaptorDocs, Operation
 from .adaptor_text import AdaptorText, render_catalogue, render_package, written
-from .catalogue import COLLECTIONS, Catalogue
+from .catalogue import Catalogue
 from .pages import Document, Page, Section, digest_of
-from .registry import HOW_TO_SET, Listing, Registry, without_login
-from .store import Store, index_source, read_setting, write_settings
+from .registry import HOW_TO_SET, Listing, Registry, open_registry, without_login
+from .store import Store, index_source, remove_source, write_settings
 
 _SYNC_SECONDS = 60.0  # for one adaptor when somebody asked for it
 _AT_ONCE = 4
@@ -54,87 +55,91 @@ class AdaptorShelf:
     def get(self, wanted: Specifier) -> Stored | None:
         """The docs of exactly this version; None when they are not stored, or not readable."""
         query = "SELECT docs, stored_at FROM adaptor WHERE package = ? AND version = ?"
-        row = self._store.run(
-            lambda c: c.execute(query, (wanted.package, wanted.version)).fetchone()
-        )
-        try:
-            if row is None:
-                return None
-            day = datetime.fromisoformat(row[1]).date()
-            return Stored(_STORED.validate_json(row[0]), day)
-        except (ValidationError, ValueError):
-            return None
+        for docs, day in self._store.rows(query, wanted.package, wanted.version):
+            with suppress(ValidationError, ValueError):
+                return Stored(_STORED.validate_json(docs), datetime.fromisoformat(day).date())
+        return None
 
     def synced(self) -> Synced | None:
         """The registry that was used by the last `docs sync` that got something."""
-
-        def work(connection: sqlite3.Connection) -> Synced | None:
-            address = read_setting(connection, "registry")
-            day = read_setting(connection, "synced_on")
-            return Synced(address, date.fromisoformat(day)) if address and day else None
-
-        return self._store.run(work)
+        settings = dict(self._store.rows("SELECT name, value FROM setting"))
+        if "registry" not in settings:
+            return None
+        return Synced(settings["registry"], date.fromisoformat(settings["synced_on"]))
 
     def put_synced(self, registry: str) -> None:
         """Remember the registry for later turns."""
-        now = datetime.now(UTC).date().isoformat()
-        values = {"registry": without_login(registry), "synced_on": now}
+        values = {"registry": without_login(registry), "synced_on": _now()[:10]}
         self._store.run(lambda connection: write_settings(connection, values))
 
-    def stored(self, package: str | None = None) -> list[Specifier]:
-        """Versions whose docs are stored, of one package or of all."""
-        query = "SELECT package, version FROM adaptor WHERE ?1 IS NULL OR package = ?1"
-        rows = self._store.run(lambda c: c.execute(query, (package,)).fetchall())
-        return [Specifier(*row) for row in rows]
+    def stored(self, package: str | None = None) -> dict[Specifier, date]:
+        """Versions whose docs are stored, of one package or of all, and when they were."""
+        query = """SELECT package, version, stored_at FROM adaptor
+                   WHERE ?1 IS NULL OR package = ?1 ORDER BY 1, 2"""
+        rows = self._store.rows(query, package)
+        return {Specifier(*row): datetime.fromisoformat(day).date() for *row, day in rows}
 
     def known_versions(self) -> Mapping[str, set[str]]:
         """Versions that a registry has told of, by package."""
-        query = "SELECT package, version FROM adaptor_version"
         found: dict[str, set[str]] = {}
-        for package, version in self._store.run(lambda c: c.execute(query).fetchall()):
+        for package, version in self._store.rows("SELECT package, version FROM adaptor_version"):
             found.setdefault(package, set()).add(version)
         return found
 
     def put(self, docs: AdaptorDocs, listing: Listing) -> None:
         """Store docs, make those of a package's newest version searchable, note its versions."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), now)
+        row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), _now())
+        self._store.rows("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", *row)
+        self._store.rows("DELETE FROM adaptor_miss WHERE package = ? AND version = ?", *row[:2])
+        self._note_versions(listing)
+        self._index(docs.package)
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", row)
-            missed = "DELETE FROM adaptor_miss WHERE package = ? AND version = ?"
-            connection.execute(missed, row[:2])
-            _note_versions(connection, listing)
-            query = "SELECT version FROM adaptor WHERE package = ?"
-            versions = [version for (version,) in connection.execute(query, (docs.package,))]
-            if newest(versions) == docs.version:
-                index_source(connection, "adaptor", docs.package, _documents(docs))
-
-        self._store.run(work)
+    def remove(self, name: str) -> list[Specifier]:
+        """Forget the docs of one version, or of all when none is named, and say of which."""
+        wanted = parse_specifier(name)
+        stored = self.stored(wanted.package) if wanted else ()
+        gone = [found for found in stored if wanted and wanted.version in (None, found.version)]
+        if wanted and gone:
+            query = "DELETE FROM {} WHERE package = ?1 AND (?2 IS NULL OR version = ?2)"
+            for table in ("adaptor", "adaptor_version", "adaptor_miss"):
+                self._store.rows(query.format(table), wanted.package, wanted.version)
+            self._index(wanted.package)
+        return gone
 
     def missed(self, wanted: Specifier) -> bool:
         """Whether fetching this version has failed not long ago."""
         query = "SELECT 1 FROM adaptor_miss WHERE package = ? AND version = ? AND asked_at > ?"
-        row = (wanted.package, wanted.version or "", time.time() - _MISS_SECONDS)
-        return self._store.run(lambda c: c.execute(query, row).fetchone()) is not None
+        since = time.time() - _MISS_SECONDS
+        return bool(self._store.rows(query, wanted.package, wanted.version or "", since))
 
     def put_miss(self, wanted: Specifier, listing: Listing | None) -> None:
         """Remember that fetching failed, and what versions there are if that much was learned."""
         row = (wanted.package, wanted.version or "", time.time())
+        self._store.rows("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", *row)
+        if listing is not None:
+            self._note_versions(listing)
+
+    def _note_versions(self, listing: Listing) -> None:
+        query = "INSERT OR IGNORE INTO adaptor_version VALUES (?, ?)"
+        rows = [(listing.package, version) for version in listing.releases]
+        self._store.run(lambda connection: connection.executemany(query, rows))
+
+    def _index(self, package: str) -> None:
+        """Make the newest stored version of a package searchable, and no other."""
+        version = newest(found.version or "" for found in self.stored(package))
+        stored = self.get(Specifier(package, version))
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", row)
-            if listing is not None:
-                _note_versions(connection, listing)
+            if stored is None:
+                remove_source(connection, package)
+            else:
+                index_source(connection, "adaptor", package, _documents(stored.docs))
 
         self._store.run(work)
 
 
-def _note_versions(connection: sqlite3.Connection, listing: Listing) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO adaptor_version VALUES (?, ?)",
-        [(listing.package, version) for version in listing.releases],
-    )
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _documents(docs: AdaptorDocs) -> list[Document]:
@@ -149,7 +154,7 @@ def _document(docs: AdaptorDocs, operation: Operation) -> Document:
     text = "\n\n".join(filter(None, [operation.description, "\n".join(parameters), *examples]))
     page = Page(title, Specifier(docs.package).name, (Section(title, text or title),))
     digest = digest_of(f"{docs.version}\0{title}\0{text}".encode())
-    return Document(f"{docs.version}/{operation.name}", digest, page)
+    return Document(f"{docs.version}/{operation.name}", digest, lambda: page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +220,7 @@ class AdaptorLookup:
             tell(result)
             return result
 
-        async with Registry(address) as registry, asyncio.TaskGroup() as group:
+        async with open_registry(address) as registry, asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(registry, name)) for name in names]
         results = tuple(task.result() for task in tasks)
         if any(result.error is None for result in results):
@@ -224,30 +229,24 @@ class AdaptorLookup:
 
     def _address(self) -> str | None:
         """The registry to ask: the configured one, else the one that was used before."""
-        if self._offline or self._registry:
-            return None if self._offline else self._registry
-        synced = self._shelf.synced()
-        return synced.registry if synced else None
+        if self._offline:
+            return None
+        synced = None if self._registry else self._shelf.synced()
+        return synced.registry if synced else self._registry
 
     async def _synced(self, registry: Registry, name: str) -> SyncResult:
         wanted = parse_specifier(name)
         if wanted is None:
             error = BadRequest(f"{name!r} is not the name of an adaptor, such as http@7.3.2.")
             return SyncResult(name, "failed", error=error)
+        before = await asyncio.to_thread(self._shelf.stored, wanted.package)
         try:
-            async with asyncio.timeout(_SYNC_SECONDS):
-                listing = await registry.listing(wanted.package)
-                exact = Specifier(wanted.package, wanted.version or listing.latest)
-                stored = await asyncio.to_thread(self._shelf.get, exact)
-                docs = stored.docs if stored else await registry.docs(listing, exact)
-            await asyncio.to_thread(self._shelf.put, docs, listing)
-        except TimeoutError:
-            late = TimedOut(f"The package registry did not deliver {wanted} in time.")
-            return SyncResult(str(wanted), "failed", error=late)
-        except TurnError as error:
-            return SyncResult(str(wanted), "failed", error=error)
-        outcome: Literal["stored", "already stored"] = "already stored" if stored else "stored"
-        return SyncResult(docs.specifier, outcome, len(docs.operations))
+            docs = (await self._fetched(registry, wanted, _SYNC_SECONDS)).docs
+        except TurnError as failure:
+            return SyncResult(str(wanted), "failed", error=failure)
+        known = Specifier(docs.package, docs.version) in before
+        own = [operation for operation in docs.operations if not operation.common]
+        return SyncResult(docs.specifier, "already stored" if known else "stored", len(own))
 
     async def _fetch_once(self, wanted: Specifier) -> tuple[Stored | None, str | None]:
         """Docs from the registry, or why there are none; nothing at all when asked a while ago."""
@@ -258,38 +257,45 @@ class AdaptorLookup:
             stored = await asyncio.to_thread(self._shelf.get, wanted)
             if stored is not None or await asyncio.to_thread(self._shelf.missed, wanted):
                 return stored, None
-            listing = None
             try:
-                async with asyncio.timeout(self._fetch_seconds), Registry(address) as registry:
-                    listing = await registry.listing(wanted.package)
-                    docs = await registry.docs(listing, wanted)
-                await asyncio.to_thread(self._shelf.put, docs, listing)
-                return Stored(docs, datetime.now(UTC).date()), None
-            except TimeoutError:
-                why = f"The package registry did not deliver {wanted} in time."
+                async with open_registry(address) as registry:
+                    return await self._fetched(registry, wanted, self._fetch_seconds), None
             except TurnError as error:
-                why = error.message
+                return None, error.message
+
+    async def _fetched(self, registry: Registry, wanted: Specifier, seconds: float) -> Stored:
+        """Docs that are stored now; a version that cannot be had is not asked for again soon."""
+        listing = None
+        try:
+            async with asyncio.timeout(seconds):
+                listing = await registry.listing(wanted.package)
+                exact = Specifier(wanted.package, wanted.version or listing.latest)
+                stored = await asyncio.to_thread(self._shelf.get, exact)
+                docs = stored.docs if stored else await registry.docs(listing, exact)
+        except (TimeoutError, TurnError) as error:
             await asyncio.to_thread(self._shelf.put_miss, wanted, listing)
-            return None, why
+            if isinstance(error, TurnError):
+                raise
+            message = f"The package registry did not deliver {wanted} in time."
+            raise TimedOut(message) from error
+        await asyncio.to_thread(self._shelf.put, docs, listing)
+        return Stored(docs, datetime.now(UTC).date())
 
     def _resolved(self, wanted: Specifier) -> Specifier:
         """The same adaptor with a version: the newest known one when none is wanted."""
-        if wanted.version:
-            return wanted
-        return Specifier(wanted.package, newest(self._known(wanted.package)))
-
-    def _known(self, package: str) -> set[str]:
-        catalogued = self._catalogue.versions.get(package, ())
-        return self._shelf.known_versions().get(package, set()) | set(catalogued)
+        known = self._catalogue.with_versions(self._shelf.known_versions()).versions
+        return Specifier(wanted.package, wanted.version or newest(known.get(wanted.package, ())))
 
     def _nearest(self, wanted: Specifier, request: str, failure: str | None) -> AdaptorText:
         """The best that is known without the wanted docs: another version's, or the catalogue's."""
         adaptor = self._catalogue.get(wanted.package)
         stored = [found.version or "" for found in self._shelf.stored(wanted.package)]
-        version = nearest_version(wanted.version, stored)
-        other = self._shelf.get(Specifier(wanted.package, version)) if version else None
+        near = nearest_version(wanted.version, stored)
+        other = self._shelf.get(Specifier(wanted.package, near)) if near else None
         exact = adaptor is not None and adaptor.version == wanted.version
-        if other is not None and not (exact and _major(version) != _major(wanted.version)):
+        if adaptor and near and _major(near) != _major(wanted.version):
+            near = nearest_version(wanted.version, (near, adaptor.version))
+        if other is not None and near == other.docs.version:
             return self._from_package(other, request, wanted, failure)
         docs = self._catalogue.docs(wanted.package)
         if docs is None:
@@ -299,7 +305,7 @@ class AdaptorLookup:
             add = f"If it exists, `global-chat docs sync {wanted.name}` adds it."
             return AdaptorText(text, note=_note(text, add, failure))
         remark = "" if exact else _remark(wanted, docs.version)
-        text = render_catalogue(docs, self._catalogue.date, self._collections, request, remark)
+        text = render_catalogue(docs, self._catalogue, request, remark)
         used = f"{docs.specifier} is described by the list of {written(self._catalogue.date)}."
         return AdaptorText(text, docs.specifier, _note(used, remark, failure))
 
@@ -314,17 +320,11 @@ class AdaptorLookup:
         exact = known is not None and wanted is not None and known.version == wanted.version
         docs = stored.docs.completed(known, exact=exact)
         remark = _remark(wanted, docs.version) if wanted else ""
-        text = render_package(docs, self._collections, request, remark)
+        text = render_package(docs, self._catalogue, request, remark)
         used = f"{docs.specifier} is described by its own documentation, fetched on "
         return AdaptorText(
             text, docs.specifier, _note(f"{used}{written(stored.day)}.", remark, failure)
         )
-
-    @property
-    def _collections(self) -> AdaptorDocs:
-        docs = self._catalogue.docs(COLLECTIONS)
-        assert docs is not None, "the catalogue that ships has it"
-        return docs
 
 
 def _note(*sentences: str | None) -> str:

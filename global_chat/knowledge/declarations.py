@@ -16,7 +16,7 @@ from functools import cache
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
-from .adaptor_docs import Example, Kind, Operation, Parameter, TypeDoc
+from .adaptor_docs import Example, Operation, Parameter, TypeDoc
 
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _LONGEST_TYPE = 200
@@ -31,17 +31,35 @@ _NAME = re.compile(r"\s*(?:(\[)\s*([\w.$]+)[^\]]*\]|([\w.$]+))[ \t]*(?:-[ \t]*)?
 _EXPORTS = re.compile(r"exports\.(\w+) = (\w+);?\Z")
 _LINK = re.compile(r"\{@link\s+(\S+?)(?:[\s|]([^}]*))?\}")
 _MARKUP = re.compile(r"</?(?:a|b|i|p|br|em|code|strong|ul|li)\b[^<>]*>")
-_HIDDEN = frozenset({"private", "ignore"})
 _OPERATION = re.compile(r"operation|state|promise", re.IGNORECASE)
 
 #: A JSDoc comment: (tag, text) pairs in order; what comes before the first tag has the tag "".
 Tags = Sequence[tuple[str, str]]
 
 
-def read_exports(text: str) -> Iterator[tuple[str, str]]:
+def read_statements(text: str, until: float | None = None) -> Sequence[Node]:
+    """The statements of a file, for the functions below; none of one that takes too long to read.
+
+    `until` is a time of `time.monotonic`, `_SECONDS` from now when it is not given.
+    """
+    content = text.encode("utf-8", "replace")
+    end = until or time.monotonic() + _SECONDS
+    parser = Parser(_language())  # of this call alone: packages are read in several threads
+    try:
+        parser.parse(
+            lambda offset, _: content[offset : offset + _CHUNK],
+            progress_callback=lambda *_: time.monotonic() > end,
+        )
+    except ValueError:
+        return ()
+    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
+    return Parser(_language()).parse(content).root_node.children
+
+
+def read_exports(statements: Sequence[Node]) -> Iterator[tuple[str, str]]:
     """Modules that a file re-exports, with their prefixes: `("http.", "./http")`, `("", "./x")`."""
     imported: dict[str, str] = {}
-    for node in _children(text):
+    for node in statements:
         source = node.child_by_field_name("source")
         module = _text(source).strip("\"'").removesuffix(".js")
         if node.type == "import_statement":
@@ -61,36 +79,36 @@ def read_exports(text: str) -> Iterator[tuple[str, str]]:
                     yield "", module
 
 
-def read_functions(text: str, prefix: str = "") -> tuple[Operation, ...]:
+def read_functions(statements: Sequence[Node], prefix: str = "") -> tuple[Operation, ...]:
     """The exported functions that are documented and not marked private, in order.
 
     A function that is exported under another name has that name, by its export or by `@alias`.
     """
-    names = _exported_names(text)
+    names = _exported_names(statements)
     found = []
     comment = ""
-    for node in _children(text):
+    for node in statements:
         if node.type == "comment":
             comment = _text(node)
             continue
         function = _function(node)
         tags = read_tags(comment)
         comment = ""
-        if function is None or not tags or any(name in _HIDDEN for name, _ in tags):
+        if function is None or not tags or is_hidden(tags):
             continue
         local = _text(function.child_by_field_name("name"))
         if node.type != "export_statement" and local not in names:
             continue
         alias = next((body.split()[0] for tag, body in tags if tag == "alias" and body), "")
         name = prefix + (alias or names.get(local, local))
-        found.append(_operation(name, list(_parameters(function)), tags))
+        found.append(documented(name, list(_parameters(function)), tags))
     return tuple(found)
 
 
-def read_types(text: str) -> tuple[TypeDoc, ...]:
+def read_types(statements: Sequence[Node]) -> tuple[TypeDoc, ...]:
     """The object types whose properties are described, in JSDoc or as declarations, in order."""
     found = []
-    for node in _children(text):
+    for node in statements:
         if node.type == "comment":
             found.append(_typedef(read_tags(_text(node))))
         elif node.type == "export_statement":
@@ -114,7 +132,46 @@ def read_tags(comment: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def read_state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
+def is_hidden(tags: Tags) -> bool:
+    """Whether a comment says that the function is not for everybody."""
+    return any(tag in ("private", "ignore") for tag, _ in tags)
+
+
+def documented(name: str, declared: Sequence[Parameter] | None, tags: Tags) -> Operation:
+    """A function with what a comment says of it; None are declared when only the comment knows."""
+    parameters = [_parameter(body) for tag, body in tags if tag in ("param", "arg")]
+    known = {p.name: p for p in parameters if p is not None}
+    if declared is None:
+        declared = [p for p in known.values() if "." not in p.name]
+    ordered = []
+    for parameter in declared:
+        described = known.pop(parameter.name, parameter)
+        ordered.append(
+            replace(
+                described,
+                type=described.type or parameter.type,
+                optional=described.optional or parameter.optional,
+                variadic=parameter.variadic,
+            )
+        )
+    names = {parameter.name for parameter in declared}
+    ordered += [part for part in known.values() if part.name.split(".")[0] in names]
+    returns = next((_braced(body)[0] for tag, body in tags if tag in ("returns", "return")), "")
+    helper = returns and not _OPERATION.search(returns)
+    examples = [_example(body) for tag, body in tags if tag == "example"]
+    return Operation(
+        name=name,
+        kind="function" if helper else "operation",
+        parameters=tuple(ordered),
+        description=prose(dict(reversed(tags)).get("", "")),
+        examples=tuple(examples[:_MOST_EXAMPLES]),
+        state=_state([body for tag, body in tags if tag == "state"]),
+        returns=returns[:_LONGEST_TYPE],
+        deprecated=any(tag == "deprecated" for tag, _ in tags),
+    )
+
+
+def _state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
     """What `@state` tags say is written: `{HttpState}`, `data - the rows`; None without any.
 
     A tag that names a type and no key is a parameter without a name.
@@ -127,31 +184,9 @@ def read_state(bodies: Sequence[str]) -> tuple[Parameter, ...] | None:
     return tuple(found) or None
 
 
-def kind_of(returns: str) -> Kind:
-    """Whether a function is an operation or a helper, by the type that it returns."""
-    return "function" if returns and not _OPERATION.search(returns) else "operation"
-
-
 @cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_typescript.language_typescript()))
-
-
-def _children(text: str) -> Iterator[Node]:
-    """The statements of a file; none of one that takes too long to read."""
-    content = text.encode("utf-8", "replace")
-    end = time.monotonic() + _SECONDS
-    try:
-        _parser().parse(
-            lambda offset, _: content[offset : offset + _CHUNK],
-            progress_callback=lambda *_: time.monotonic() > end,
-        )
-    except ValueError:
-        _parser().reset()
-        return
-    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
-    tree = _parser().parse(content)
-    yield from tree.root_node.children
+def _language() -> Language:
+    return Language(tree_sitter_typescript.language_typescript())
 
 
 def _descendants(statement: Node, kind: str) -> Iterator[Node]:
@@ -164,13 +199,13 @@ def _text(node: Node | None) -> str:
     return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
 
 
-def _exported_names(text: str) -> dict[str, str]:
+def _exported_names(statements: Sequence[Node]) -> dict[str, str]:
     """Exported names by the names inside the file.
 
     They are in `export { _import as import }`, and in code for Node in `exports.import = _import`.
     """
     found = {}
-    for node in _children(text):
+    for node in statements:
         for specifier in _descendants(node, "export_specifier"):
             name = _text(specifier.child_by_field_name("name"))
             found[name] = _text(specifier.child_by_field_name("alias")) or name
@@ -206,36 +241,6 @@ def _parameters(function: Node) -> Iterator[Parameter]:
 def _type_of(node: Node) -> str:
     text = _text(node.child_by_field_name("type")).removeprefix(":")
     return " ".join(text.split())[:_LONGEST_TYPE]
-
-
-def _operation(name: str, declared: list[Parameter], tags: Tags) -> Operation:
-    described = [_parameter(body) for tag, body in tags if tag in ("param", "arg")]
-    known = {p.name: p for p in described if p is not None}
-    parameters = []
-    for parameter in declared:
-        documented = known.pop(parameter.name, parameter)
-        parameters.append(
-            replace(
-                documented,
-                type=documented.type or parameter.type,
-                optional=documented.optional or parameter.optional,
-                variadic=parameter.variadic,
-            )
-        )
-    names = {parameter.name for parameter in declared}
-    parts = [p for part, p in known.items() if part.split(".")[0] in names]
-    returns = next((_braced(body)[0] for tag, body in tags if tag in ("returns", "return")), "")
-    examples = [_example(body) for tag, body in tags if tag == "example"]
-    return Operation(
-        name=name,
-        kind=kind_of(returns),
-        parameters=(*parameters, *parts),
-        description=prose(dict(reversed(tags)).get("", "")),
-        examples=tuple(examples[:_MOST_EXAMPLES]),
-        state=read_state([body for tag, body in tags if tag == "state"]),
-        returns=returns[:_LONGEST_TYPE],
-        deprecated=any(tag == "deprecated" for tag, _ in tags),
-    )
 
 
 def _typedef(tags: Tags) -> TypeDoc | None:

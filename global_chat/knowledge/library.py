@@ -8,53 +8,54 @@
     docs.note      # a sentence for the trace, or None
 
 Opening costs nothing: the file is opened, and the handbook indexed, when they are first needed. The
-rest (`add`, `remove`, `status`, `sync`) is for the `docs` commands.
+rest (`add`, `remove`, `status`, `sync`) is for the `docs` commands. `Reference` gives all of it as
+the texts that agents' prompts hold.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 
+from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.specifier import Specifier, parse_specifier
 
 from .adaptor_docs import AdaptorDocs
 from .adaptor_text import AdaptorText
 from .adaptors import AdaptorLookup, AdaptorShelf, Synced, SyncResult
 from .catalogue import CATALOGUE_FILE, Adaptor, Catalogue
 from .pages import (
+    SUFFIXES,
     Document,
-    FolderReader,
     Page,
     Section,
     digest_of,
+    folder_documents,
     handbook_documents,
     handbook_files,
 )
-from .search import SEARCH_FLOOR, Floor, Passage, search_passages, source_of
+from .search import PROMPT_FLOOR, SEARCH_FLOOR, Floor, Passage, search_passages, source_of
 from .store import (
     IndexReport,
     Store,
-    digests,
     index_source,
     read_setting,
     remove_source,
     write_settings,
 )
 
-__all__ = [
-    "AdaptorText",
-    "IndexReport",
-    "Library",
-    "Passage",
-    "SourceStatus",
-    "Status",
-    "SyncResult",
-]
+_LONGEST_PASSAGE = 4_000  # characters
+_MOST_PASSAGES = 3
+_MOST_FOR_PROMPT = 3_500  # characters of all passages that nobody asked for
+_NOTHING = (
+    "Nothing in the documentation answers this. Try other words, or answer from what you know."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,14 @@ class SourceStatus:
 class Status:
     """What the library holds. `path` is None when it lives in memory only; `size` is in bytes.
 
-    `synced` is the registry that turns go on using, None before the first sync.
+    `adaptors` are those that were synced, and when. `synced` is the registry that turns go on
+    using, None before the first sync.
     """
 
     path: Path | None
     size: int
     sources: tuple[SourceStatus, ...]
-    adaptors: tuple[str, ...]
+    adaptors: Mapping[Specifier, date]
     synced: Synced | None = None
 
 
@@ -162,16 +164,17 @@ class Library:
         root = path.expanduser().resolve()
         if not root.exists():
             raise BadRequest(f"There is no file or folder {path}.")
+        if root.is_file() and root.suffix.lower() not in SUFFIXES:
+            raise BadRequest(f"{path} is not a page of Markdown ({', '.join(SUFFIXES)}).")
 
         def work(connection: sqlite3.Connection) -> IndexReport:
-            before = digests(connection, str(root))
-            reader = FolderReader(root, before)
-            found = reader.documents()
-            report = index_source(connection, "folder", str(root), found, reader.unchanged)
-            if not before and not report.added:
-                why = f" Left out: {'; '.join(reader.skipped[:3])}." if reader.skipped else ""
+            skipped: list[str] = []
+            documents = folder_documents(root, skipped)
+            report = index_source(connection, "folder", str(root), documents)
+            if not report.added + report.changed + report.removed + report.unchanged:
+                why = f" Left out: {'; '.join(skipped[:3])}." if skipped else ""
                 raise BadRequest(f"{path} holds no Markdown (.md, .mdx) to index.{why}")
-            return report.with_skipped(reader.skipped)
+            return replace(report, skipped=tuple(skipped))
 
         return self._store.run(work)
 
@@ -199,36 +202,38 @@ class Library:
 
         return self._store.run(work)
 
-    def remove(self, name: str) -> None:
-        """Forget a folder that was added, by its path. Raises `BadRequest` when it was not."""
-        names = {name, str(Path(name).expanduser().resolve())}
-        known = [source.name for source in self.status().sources if source.kind == "folder"]
-        found = next((folder for folder in known if folder in names), None)
-        if found is None:
-            instead = f" Added are: {', '.join(known)}." if known else " None was added."
-            raise BadRequest(f"{name} is not a folder that was added.{instead}")
-        self._store.run(lambda connection: remove_source(connection, found))
+    def remove(self, name: str) -> str:
+        """Forget a folder or file that was added, by its path, or an adaptor that was synced.
+
+        Returns what was forgotten. Raises `BadRequest` when there is nothing of this name.
+        """
+        status = self.status()
+        known = [source.name for source in status.sources if source.kind == "folder"]
+        paths = {name, str(Path(name).expanduser().resolve())}
+        added = next((path for path in known if path in paths), None)
+        if added:
+            self._store.run(lambda connection: remove_source(connection, added))
+            return added
+        if gone := self._shelf.remove(name):
+            return ", ".join(map(str, gone))
+        known += map(str, status.adaptors)
+        instead = f" There are: {', '.join(known)}." if known else " Nothing was added or synced."
+        raise BadRequest(f"{name} was neither added nor synced.{instead}")
 
     def status(self) -> Status:
         """What is indexed and stored."""
-        rows, adaptors = self._store.run(self._contents)
-        sources = tuple(SourceStatus(*row) for row in rows)
-        return Status(self._store.path, self._store.size(), sources, adaptors, self._shelf.synced())
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._store.close()
-
-    def _contents(
-        self, connection: sqlite3.Connection
-    ) -> tuple[list[tuple[str, str, int, int, str]], tuple[str, ...]]:
-        self._refresh(connection)
         query = """SELECT kind, name, count(DISTINCT page.id), count(passage.id), indexed_at
                    FROM source LEFT JOIN page ON page.source_id = source.id
                    LEFT JOIN passage ON passage.page_id = page.id
                    GROUP BY source.id ORDER BY kind <> 'folder', kind, name"""
-        stored = connection.execute("SELECT package || '@' || version FROM adaptor ORDER BY 1")
-        return connection.execute(query).fetchall(), tuple(row[0] for row in stored.fetchall())
+        self._store.run(self._refresh)
+        sources = tuple(SourceStatus(*row) for row in self._store.rows(query))
+        adaptors, synced = self._shelf.stored(), self._shelf.synced()
+        return Status(self._store.path, self._store.size(), sources, adaptors, synced)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._store.close()
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
         """Index the handbook and the catalogue unless they are, as this program has them."""
@@ -253,4 +258,75 @@ def _page(adaptor: Adaptor, docs: AdaptorDocs | None) -> Document:
         lines.append("Operations: " + ", ".join(f"`{name}`" for name in signatures))
     text = "\n".join(lines)
     page = Page(f"{system} adaptor", adaptor.name, (Section(f"{system} adaptor", text),))
-    return Document(adaptor.name, digest_of(text.encode()), page)
+    return Document(adaptor.name, digest_of(text.encode()), lambda: page)
+
+
+class Reference:
+    """What agents may look up. It fits the `Knowledge` seam of the agents."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._notes: list[str] = []
+
+    def adaptor_lines(self) -> str:
+        """The catalogue as short lines."""
+        return self._library.catalogue.lines()
+
+    def adaptor_versions(self) -> Mapping[str, Collection[str]]:
+        """Known versions by package name."""
+        return self._library.catalogue.versions
+
+    def operations_of(self, specifier: str) -> AdaptorFacts | None:
+        """What code for this adaptor may call; None when that is not known."""
+        return self._library.catalogue.facts(specifier)
+
+    async def adaptor_docs(self, specifier: str, request: str) -> str:
+        """What an adaptor offers; the request counts only when that is too long to be shown."""
+        found = await self._library.adaptor_docs(specifier, request)
+        if found.note:
+            self._notes.append(found.note)
+        return found.text or specifier
+
+    async def passages(self, request: str, adaptor: str) -> str:
+        """At most three passages that fit a request and the step's adaptor; "" when none fits well.
+
+        3,500 characters at most, whole passages only, each with its title and its page.
+        """
+        named = parse_specifier(adaptor)
+        found = await self._library.search(
+            request, _MOST_PASSAGES, PROMPT_FLOOR, named.name if named else ""
+        )
+        kept: list[str] = []
+        for passage in found:
+            text = "\n\n".join([*kept, _as_text(passage)])
+            if len(text) <= _MOST_FOR_PROMPT:
+                kept.append(_as_text(passage))
+                self._notes.append(f"The code agent reads {passage.source}.")
+        return "\n\n".join(kept)
+
+    async def search(self, query: str) -> str:
+        """Passages that answer `query`, with titles and sources."""
+        found = await self._library.search(query)
+        sources = ", ".join(dict.fromkeys(passage.source for passage in found))
+        self._notes.append(f"A search of the documentation found {sources or 'nothing'}.")
+        return passages_text(found)
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the trace, each once: what was used, and what was missing or rebuilt."""
+        return tuple(dict.fromkeys((*self._library.notes, *self._notes)))
+
+
+def passages_text(passages: Sequence[Passage]) -> str:
+    """Passages as a model reads them: a heading with the title, the source, the text."""
+    return "\n\n".join(_as_text(passage) for passage in passages) or _NOTHING
+
+
+def _as_text(passage: Passage) -> str:
+    return f"## {passage.title}\nSource: {passage.source}\n\n{_shortened(passage.text)}"
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_PASSAGE:
+        return text
+    cut = text.rfind("\n", 0, _LONGEST_PASSAGE)
+    return text[: cut if cut > 0 else _LONGEST_PASSAGE] + "\n(the rest is left out)"

@@ -7,17 +7,17 @@ message names the registry's full address, which may carry a login.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from global_chat.contract.errors import (
     AuthError,
+    BadRequest,
     ConnectionFailed,
     Forbidden,
     NotFound,
@@ -28,7 +28,7 @@ from global_chat.contract.errors import (
 from global_chat.contract.specifier import Specifier, nearest_version, newest
 
 from .adaptor_docs import AdaptorDocs
-from .adaptor_package import LARGEST_ARCHIVE, read_members, read_package, verify
+from .adaptor_package import LARGEST_ARCHIVE, read_json, read_members, read_package, verify
 
 if TYPE_CHECKING:
     import httpx2
@@ -43,6 +43,7 @@ _LARGEST_NPMRC = 100_000  # characters
 _LARGEST_LISTING = 10_000_000  # bytes of a package's list of versions
 _SILENCE = 20.0  # seconds
 _REDIRECTS = 3
+_NOT_SET = ("", "undefined", "null")  # what npm prints for a setting that has no value
 
 
 def registry_address(environ: Mapping[str, str]) -> str | None:
@@ -62,11 +63,25 @@ def registry_address(environ: Mapping[str, str]) -> str | None:
 
 
 def clean_address(address: str | None) -> str | None:
-    """An http(s) address in its plain form; None when it is not one."""
-    parts = urlsplit((address or "").strip().strip("\"'"))
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        return None
+    """An address in its plain form, None when there is none.
+
+    What is not the address of a web server stays as it is: asking it fails, with a sentence.
+    """
+    text = (address or "").strip().strip("\"'")
+    parts = _web_address(text)
+    if parts is None:
+        return text if text not in _NOT_SET else None
     return parts._replace(query="", fragment="").geturl().rstrip("/")
+
+
+def _web_address(text: str) -> SplitResult | None:
+    """The parts of an http(s) address; None when it is not one."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if known else None
 
 
 def _npmrc(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
@@ -84,8 +99,11 @@ def _npmrc(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_login(address: str) -> str:
-    """The address without a name and a password."""
-    return re.sub(r"(?<=//)[^/@]*@", "", address)
+    """The address without a name and a password, to be shown and stored."""
+    parts = _web_address(address)
+    if parts is None:
+        return "an address that cannot be used"
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,31 +125,28 @@ class Listing:
     latest: str | None
 
 
+@asynccontextmanager
+async def open_registry(address: str) -> AsyncIterator[Registry]:
+    """A connection to one registry. Raises `BadRequest` for what is not a web server's address."""
+    parts = _web_address(address)
+    if parts is None:
+        raise BadRequest("The address of the package registry is not an http(s) address.")
+    # 0.1 s, and only fetching documentation needs it.
+    import httpx2  # noqa: PLC0415
+
+    async with httpx2.AsyncClient(
+        timeout=_SILENCE, follow_redirects=True, max_redirects=_REDIRECTS
+    ) as client:
+        yield Registry(client, address.rstrip("/"), parts.hostname or "")
+
+
+@dataclass(frozen=True, slots=True)
 class Registry:
-    """A connection to one registry; use it as `async with Registry(address) as registry`."""
+    """See `open_registry`."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address.rstrip("/")
-        self._host = urlsplit(address).hostname or "the registry"
-        self._client: httpx2.AsyncClient | None = None
-
-    async def __aenter__(self) -> Registry:
-        # 0.1 s, and only fetching documentation needs it.
-        import httpx2  # noqa: PLC0415
-
-        self._client = httpx2.AsyncClient(
-            timeout=_SILENCE, follow_redirects=True, max_redirects=_REDIRECTS
-        )
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+    _client: httpx2.AsyncClient
+    _address: str
+    _host: str
 
     async def listing(self, package: str) -> Listing:
         """What the registry has of a package. Raises `NotFound` when that is nothing."""
@@ -156,9 +171,8 @@ class Registry:
         return await asyncio.to_thread(_read, content, listing.package, release)
 
     async def _get(self, url: str, accept: str, largest: int, what: str) -> bytes:
-        import httpx2  # noqa: PLC0415  see __aenter__
+        import httpx2  # noqa: PLC0415  as in open_registry
 
-        assert self._client is not None, "use it as a context manager"
         try:
             async with self._client.stream("GET", url, headers={"accept": accept}) as response:
                 if response.status_code != 200:
@@ -189,14 +203,14 @@ class Registry:
 
 def _read(content: bytes, package: str, release: Release) -> AdaptorDocs:
     verify(content, release.integrity, release.shasum)
-    return read_package(read_members(content), package, release.version)
+    docs = read_package(read_members(content), package, release.version)
+    if not any(operation.kind == "operation" for operation in docs.operations):
+        raise ProviderError(f"{docs.specifier} documents no operation, so it was not stored.")
+    return docs
 
 
 def _listing(content: bytes, package: str, address: str) -> Listing:
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        data = None
+    data = read_json(content)
     versions = data.get("versions") if isinstance(data, dict) else None
     if not isinstance(versions, dict):
         raise ProviderError(f"The registry's answer for {package} cannot be read.")

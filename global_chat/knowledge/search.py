@@ -15,7 +15,7 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -71,9 +71,14 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A passage, BM25's score by which it is ranked, and the strength that a floor looks at."""
+    """A passage, BM25's score by which it is ranked, and the strength that a floor looks at.
 
-    passage: int
+    `adaptors` are those that its page is about; None for a page that nobody wrote.
+    """
+
+    passage: Passage
+    page: int
+    adaptors: Sequence[str] | None
     score: float
     strength: float
 
@@ -90,13 +95,18 @@ def search_passages(
     With `adaptor`, a short name such as `http`, only pages that people wrote are searched, and of
     those about adaptors only the ones about this adaptor.
     """
-    words = _words(connection, query)
-    found = _candidates(connection, words)
+    candidates = _candidates(connection, _words(connection, query))
     if adaptor is not None:
-        found = _for_adaptor(connection, found, adaptor)
-    least = max(floor.strength, floor.of_best * max((c.strength for c in found), default=0.0))
-    found.sort(key=lambda candidate: -candidate.score)
-    return _passages(connection, [c.passage for c in found if c.strength >= least], limit)
+        candidates = [_for_adaptor(c) for c in candidates if _fits(c, adaptor)]
+    best = max((c.strength for c in candidates), default=0.0)
+    least = max(floor.strength, floor.of_best * best)
+    per_page: Counter[int] = Counter()
+    found = []
+    for candidate in sorted(candidates, key=lambda c: -c.score):
+        if candidate.strength >= least and per_page[candidate.page] < _PER_PAGE:
+            per_page[candidate.page] += 1
+            found.append(candidate.passage)
+    return tuple(found[:limit])
 
 
 def _words(connection: sqlite3.Connection, query: str) -> list[_Word]:
@@ -119,31 +129,32 @@ def _candidates(connection: sqlite3.Connection, words: Sequence[_Word]) -> list[
     if not forms:
         return []
     rows = connection.execute(
-        f"""SELECT rowid, -bm25(passage_text, {_TITLE}, {_KEYWORDS}, {_TEXT}) AS score
-            FROM passage_text WHERE passage_text MATCH ?
-            ORDER BY score DESC LIMIT {_CANDIDATES}""",
+        f"""SELECT found.id, score, page.id, kind, adaptors, source.name, path, passage.title, text
+            FROM (SELECT rowid AS id, -bm25(passage_text, {_TITLE}, {_KEYWORDS}, {_TEXT}) AS score
+                  FROM passage_text WHERE passage_text MATCH ?
+                  ORDER BY score DESC LIMIT {_CANDIDATES}) AS found
+            JOIN passage ON passage.id = found.id JOIN page ON page.id = page_id
+            JOIN source ON source.id = source_id""",
         (_any_of(forms),),
     )
     total = sum(word.weight for word in words)
     found = []
-    for passage, score in rows:
-        covered = sum(word.weight for word in words if passage in word.passages) / total
-        found.append(_Candidate(passage, score, score * covered))
+    for number, score, page, kind, adaptors, name, path, title, text in rows:
+        covered = sum(word.weight for word in words if number in word.passages) / total
+        passage = Passage(title, source_of(kind, name, path), text)
+        about = adaptors.split() if kind in ("handbook", "folder") else None
+        found.append(_Candidate(passage, page, about, score, score * covered))
     return found
 
 
-def _for_adaptor(
-    connection: sqlite3.Connection, candidates: Sequence[_Candidate], adaptor: str
-) -> list[_Candidate]:
-    chosen = []
-    query = """SELECT source.kind, page.adaptors FROM passage JOIN page ON page.id = page_id
-               JOIN source ON source.id = source_id WHERE passage.id = ?"""
-    for found in candidates:
-        kind, adaptors = connection.execute(query, (found.passage,)).fetchone()
-        if kind in ("handbook", "folder") and (not adaptors or adaptor in adaptors.split()):
-            more = _OWN_PAGE if adaptors else 1.0
-            chosen.append(_Candidate(found.passage, found.score * more, found.strength * more))
-    return chosen
+def _fits(candidate: _Candidate, adaptor: str) -> bool:
+    about = candidate.adaptors
+    return about is not None and (not about or adaptor in about)
+
+
+def _for_adaptor(candidate: _Candidate) -> _Candidate:
+    more = _OWN_PAGE if candidate.adaptors else 1.0
+    return replace(candidate, score=candidate.score * more, strength=candidate.strength * more)
 
 
 def _matching(connection: sqlite3.Connection, forms: Collection[str]) -> list[int]:
@@ -188,24 +199,6 @@ def _vocabulary() -> dict[str, tuple[str, ...]]:
         for other in others.split():
             found[other] = (*found.get(other, ()), *english.split())
     return found
-
-
-def _passages(
-    connection: sqlite3.Connection, ranked: Sequence[int], limit: int
-) -> tuple[Passage, ...]:
-    found: list[Passage] = []
-    per_page: Counter[int] = Counter()
-    query = """SELECT page.id, kind, source.name, path, passage.title, text FROM passage
-               JOIN page ON page.id = page_id JOIN source ON source.id = source_id
-               WHERE passage.id = ?"""
-    for passage in ranked:
-        if len(found) >= limit:
-            break
-        page, kind, name, path, title, text = connection.execute(query, (passage,)).fetchone()
-        per_page[page] += 1
-        if per_page[page] <= _PER_PAGE:
-            found.append(Passage(title, source_of(kind, name, path), text))
-    return tuple(found)
 
 
 def source_of(kind: str, name: str, path: str) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .pages import Document, Page, Section
 
@@ -21,7 +23,7 @@ T = TypeVar("T")
 Kind = Literal["handbook", "catalogue", "folder", "adaptor"]
 
 #: Raised by one whenever the tables below or what is stored in them changes.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _FILE = "knowledge.db"
 _SUFFIXES = ("", "-wal", "-shm")
@@ -107,8 +109,12 @@ class Store:
             except (sqlite3.DatabaseError, UnicodeDecodeError, OSError) as error:
                 if self.path is None:
                     raise
-                self._replace(error)
+                self._recover(error)
                 return self._work(work)
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Every row that a query gives."""
+        return self.run(lambda connection: connection.execute(query, values).fetchall())
 
     def size(self) -> int:
         """Bytes on disk, what is written but not yet merged included; 0 in memory."""
@@ -141,31 +147,26 @@ class Store:
             connection.close()
             raise
 
-    def _replace(self, error: Exception) -> None:
-        """Make the next attempt possible: delete the file, or leave it and go on in memory."""
+    def _recover(self, error: Exception) -> None:
+        """Make the next attempt possible, with a new file or in memory, and say what is lost."""
         assert self.path is not None
         path, damaged = self.path, _is_damage(error)
         self.close()
-        if damaged:
-            folders = _folders(path)
+        folders = _read(path, _folders) or ()
+        if damaged and _deleted(path):
             again = f" Add your own documentation again: {', '.join(folders)}." if folders else ""
-            try:
-                for suffix in _SUFFIXES:
-                    Path(f"{path}{suffix}").unlink(missing_ok=True)
-                self.notes.append(
-                    f"The documentation database could not be used and was built anew.{again}"
-                )
-                return
-            except OSError:
-                pass
+            self.notes.append(
+                f"The documentation database could not be used and was built anew.{again}"
+            )
+            return
         self.path = None
-        self._connection = self._open()
+        self._connection = memory = self._open()
         self.notes.append(
             f"The documentation database {path} cannot be written; what is learned in this run is "
             "not kept. Set GLOBAL_CHAT_CACHE to a folder that can be written."
         )
-        if not damaged and path.is_file():
-            _copy(path, self._connection)
+        if not damaged:
+            _read(path, lambda file: _with_tables(file).backup(memory))
 
 
 def _connect(name: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -199,30 +200,26 @@ def _is_damage(error: Exception) -> bool:
     return not (isinstance(code, int) and code & 0xFF in _NO_WRITING)
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
-    return _connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-
-
-def _folders(path: Path) -> list[str]:
-    """Folders that an unusable file lists, as far as it can still be read."""
+def _read(path: Path, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    """What can be read of a file that is not to be written; None when nothing can."""
     try:
-        file = _read_only(path)
-        rows = file.execute("SELECT name FROM source WHERE kind = 'folder'").fetchall()
-        file.close()
+        with closing(_connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as file:
+            return work(file)
     except (sqlite3.Error, UnicodeDecodeError):
-        return []
-    return [name for (name,) in rows]
+        return None
 
 
-def _copy(path: Path, memory: sqlite3.Connection) -> None:
-    """Fill the database in memory from a file that cannot be written, if it can be read."""
+def _folders(file: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in file.execute("SELECT name FROM source WHERE kind = 'folder'")]
+
+
+def _deleted(path: Path) -> bool:
     try:
-        file = _read_only(path)
-        if _version(file) == SCHEMA_VERSION:
-            file.backup(memory)
-        file.close()
-    except (sqlite3.Error, UnicodeDecodeError):
-        pass
+        for suffix in _SUFFIXES:
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
@@ -247,54 +244,33 @@ class IndexReport:
     passages: int = 0
     skipped: tuple[str, ...] = ()
 
-    def with_skipped(self, skipped: Iterable[str]) -> IndexReport:
-        """The same report that also says what was left out and why."""
-        return replace(self, skipped=tuple(skipped))
-
 
 def index_source(
-    connection: sqlite3.Connection,
-    kind: Kind,
-    name: str,
-    documents: Iterable[Document],
-    known: Set[str] = frozenset(),
+    connection: sqlite3.Connection, kind: Kind, name: str, documents: Iterable[Document]
 ) -> IndexReport:
-    """Make a source hold exactly these documents, in the caller's transaction.
-
-    `known` names paths that are still there and unchanged although no document is given for them;
-    it is looked at when all documents have been read.
-    """
+    """Make a source hold exactly these documents, in the caller's transaction."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     query = """INSERT INTO source (kind, name, indexed_at) VALUES (?, ?, ?)
                ON CONFLICT (name) DO UPDATE SET indexed_at = excluded.indexed_at RETURNING id"""
     source: int = connection.execute(query, (kind, name, now)).fetchone()[0]
-    stored = digests(connection, name)
-    changed = added = 0
-    seen: set[str] = set()
+    query = "SELECT path, digest FROM page WHERE source_id = ?"
+    gone: dict[str, str] = dict(connection.execute(query, (source,)).fetchall())
+    count = Counter[str]()
     for document in documents:
-        seen.add(document.path)
-        before = stored.get(document.path)
-        if before == document.digest:
-            continue
-        if before is not None:
-            changed += 1
+        before = gone.pop(document.path, None)
+        what = "added" if before is None else "changed"
+        what = "unchanged" if before == document.digest else what
+        count[what] += 1
+        if what == "changed":
             _remove_page(connection, source, document.path)
-        else:
-            added += 1
-        _add_page(connection, source, document)
-    gone = stored.keys() - seen - known
+        if what != "unchanged":
+            _add_page(connection, source, document)
     for path in gone:
         _remove_page(connection, source, path)
     query = "SELECT count(*) FROM passage JOIN page ON page.id = page_id WHERE source_id = ?"
     passages: int = connection.execute(query, (source,)).fetchone()[0]
-    unchanged = len(stored) - changed - len(gone)
-    return IndexReport(name, added, changed, unchanged, len(gone), passages)
-
-
-def digests(connection: sqlite3.Connection, name: str) -> dict[str, str]:
-    """Digests of a source's pages, by path."""
-    query = "SELECT path, digest FROM page JOIN source ON source.id = source_id WHERE name = ?"
-    return dict(connection.execute(query, (name,)).fetchall())
+    counts = (count["added"], count["changed"], count["unchanged"])
+    return IndexReport(name, *counts, len(gone), passages)
 
 
 def remove_source(connection: sqlite3.Connection, name: str) -> None:
@@ -318,7 +294,7 @@ def _remove_page(connection: sqlite3.Connection, source: int, path: str) -> None
 
 
 def _add_page(connection: sqlite3.Connection, source: int, document: Document) -> None:
-    page = document.page
+    page = document.read()
     query = "INSERT INTO page (source_id, path, title, digest, adaptors) VALUES (?, ?, ?, ?, ?)"
     row = (source, document.path, page.title, document.digest, " ".join(page.adaptors))
     page_id = connection.execute(query, row).lastrowid

@@ -19,18 +19,16 @@ from importlib.resources import files
 from itertools import pairwise
 
 from global_chat.contract.errors import BadRequest
-from global_chat.contract.names import Destination, Usage
+from global_chat.contract.names import NO_MODEL, Destination, Usage
 from global_chat.model.seam import Model, ModelEvent, ModelRequest, Reply, TextPiece
 from global_chat.workflow.parts import Page, Step
 
-from .questions import Answer
+from .answers import Answer
 from .reading import classes_in, languages_of, normalised
 from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand
 
 DESTINATIONS: tuple[Destination, ...] = ("job_code_agent", "workflow_agent", "planner")
-#: What `Reply.model` says, whatever model the settings name.
-MODEL_NAME = "offline"
 #: How sure a reading by the grammar is: it was right so often on requests that were not its own.
 READ_CHANCE = 0.97
 
@@ -89,7 +87,7 @@ class OfflineRouter:
             if self._model is None or said.chance >= self._threshold:
                 text = said.as_json()
                 yield TextPiece(text)
-                yield Reply(({"type": "text", "text": text},), "end_turn", Usage(), MODEL_NAME)
+                yield Reply(({"type": "text", "text": text},), "end_turn", Usage(), NO_MODEL)
                 return
         if self._model is None:
             raise BadRequest("Without a model only the route can be decided: add --routes-only.")

@@ -21,15 +21,18 @@ from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
 from global_chat.workflow.patch import PatchRejected
 
+from .answers import Answer, code_meant, in_order, quoted_lines
 from .logs import explain
 from .plans import Plan, codes_after
-from .questions import Answer, in_order, quoted_lines
-from .reading import LONGEST_REQUEST, languages_of, vocabulary
-from .scene import Scene, plain, stem, system_of, words
+from .questions import is_question, unknown_words
+from .reading import LONGEST_REQUEST
+from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand
 
 #: More readings than this are not spelled out.
 _MOST_READINGS = 4
+#: The share of a question's words that a passage must have.
+_LEAST_SHARE = 0.6
 _ABOUT_HERE = re.compile(r"\b(?:this|here|our|my|we|it)\b", re.IGNORECASE)
 _HEADING = re.compile(r"^## (?P<title>.+)\nSource: (?P<source>.+)\n+", re.MULTILINE)
 
@@ -124,8 +127,9 @@ async def _not_understood(content: str, scene: Scene, knowledge: Knowledge) -> s
         said = f"Without a model I read requests of up to {LONGEST_REQUEST:,} characters."
         return f"{said} {NOTHING}"
     asks = is_question(content, scene)
-    if asks and (quoted := quoted_lines(scene, content)):
-        return quoted.text
+    if asks and (quoted := quoted_lines(scene, unknown_words(content, scene))):
+        here = code_meant(scene, content)
+        return "\n\n".join([quoted.text, here.text] if here else [quoted.text])
     if asks and (passage := await _documented(content, scene, knowledge)):
         return passage
     if not scene.steps:
@@ -134,16 +138,10 @@ async def _not_understood(content: str, scene: Scene, knowledge: Knowledge) -> s
         )
     why = "this question" if asks else "all of this, so I did none of it"
     first, second = suggestions(content, scene)
-    can = f"Without a model I can do this, for example: {first}; {second}."
-    return f"I did not understand {why}. {can} {NOTHING}"
-
-
-def is_question(content: str, scene: Scene) -> bool:
-    """Whether a text asks rather than wants."""
-    known = vocabulary(languages_of(content, scene)[0])
-    asking = known.of("WHAT", "WHICH", "WHEN_ASKED", "WHERE", "WHY", "HOW_MANY", "DO")
-    said = " ".join(plain(content).split())
-    return "?" in content or any(said.startswith(f"{word} ") for word in asking)
+    can = f"Without a model I can do this, for example: {first}; {second}. {NOTHING}"
+    meant = code_meant(scene, content) if asks else None
+    shown = f"\n\n{meant.text}\n\n" if meant else " "
+    return f"I did not understand {why}.{shown}{can}"
 
 
 async def _documented(content: str, scene: Scene, knowledge: Knowledge) -> str | None:
@@ -152,13 +150,18 @@ async def _documented(content: str, scene: Scene, knowledge: Knowledge) -> str |
     None for a question about this workflow.
     """
     named = any(step.name.lower() in content.lower() for step in scene.steps)
-    if named or _ABOUT_HERE.search(content):
+    asked = {stem(word) for word in unknown_words(content, scene)}
+    if named or not asked or (scene.steps and _ABOUT_HERE.search(content)):
         return None
     found = await knowledge.search(content)
     heads = list(_HEADING.finditer(found))
     if not heads:
         return None
     text = found[heads[0].end() : heads[1].start() if heads[1:] else len(found)].strip()
+    in_title = asked & {stem(word) for word in words(heads[0]["title"])}
+    in_text = asked & {stem(word) for word in words(text)}
+    if not in_title or len(in_title | in_text) < _LEAST_SHARE * len(asked):
+        return None
     quoted = "\n".join(f"> {line}".rstrip() for line in text.splitlines())
     title, source = heads[0]["title"], heads[0]["source"]
     return f"The documentation says this under “{title}”:\n\n{quoted}\n\nSource: {source}"

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import coding, phrases, questions, structure
+from . import coding, phrases, structure
+from .answers import Answer
 from .coding import CodeWish
 from .phrases import as_when
 from .plans import Plan, together
-from .questions import Answer
+from .questions import answers_to, asks_first
 from .reading import Meanings, Word, languages_of, read
 from .scene import Scene, words
 from .schedules import is_so
@@ -83,10 +84,10 @@ MEANINGS: Meanings = {
     **phrases.MEANINGS,
     **structure.MEANINGS,
     **coding.MEANINGS,
-    **questions.MEANINGS,
     "start": lambda _, found: [found],
     "request": _request,
-    "clause": lambda _, *parts: [parts[0] if parts else None],
+    "clause": lambda _, *parts: [next((part for part in parts if part is not None), None)],
+    "premise": lambda *_: [None],
     "denial": lambda _, what: [Denied(what)] if isinstance(what, Plan) else [],
     "keep": lambda _, *kept: [kept[0] if kept else Kept()],
     "keep_all": lambda _, kept: [kept if kept.steps or kept.trigger else Kept(all=True)],
@@ -107,9 +108,12 @@ LANGUAGES_TRIED = 2
 
 def understand(text: str, scene: Scene) -> list[Wish | Answer]:
     """Every meaning of a request: several when it is ambiguous, none when it is not understood."""
+    answers: list[Wish | Answer] = [*answers_to(text, scene)]
+    if answers and asks_first(text, scene):
+        return answers
     for language in languages_of(text, scene)[:LANGUAGES_TRIED]:
         found: list[Wish | Answer] = read(text, scene, language, MEANINGS)
         if found:
             # What only says what not to do is less than what can be done.
             return [x for x in found if x != Wish(None)] or found
-    return []
+    return answers

@@ -140,7 +140,7 @@ class Live(Renderer):
             super().failed(error)
 
     def finish(self, files: Sequence[Path], seconds: float) -> None:
-        text = self._closing.text(files, seconds)
+        text = self.closing.text(files, seconds)
         self._print("closing", Text(text, style="dim", overflow="fold"))
 
     def _warn(self, event: Warned) -> None:

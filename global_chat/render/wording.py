@@ -30,6 +30,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.texts import shortened
+from global_chat.model.prices import Prices
 
 from .text import clean, counted, one_line
 
@@ -143,13 +144,16 @@ def dollars(cost: float | None) -> str:
 
 
 class Closing:
-    """Listens for who answered, what changed and what it took, for the line at the end."""
+    """Listens for who answered, what changed, what it took and cost, for the line at the end."""
 
     def __init__(self) -> None:
         self._backend = ""
         self._agents: list[AgentName] = []
         self._usage = Usage()
         self._changed = ""
+        self._cost: float | None = 0.0
+        #: What calls cost; None where nothing is paid for.
+        self.prices: Prices | None = None
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -160,11 +164,14 @@ class Closing:
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
                 self._changed = _changes(response.meta.changes)
+            case ModelCallEnded(model=model, usage=usage) if self.prices is not None:
+                cost = self.prices.cost(model, usage) if model else 0.0
+                self._cost = None if cost is None or self._cost is None else self._cost + cost
             case TurnFailed(usage=usage):
                 self._usage = usage
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
-        """`router → planner · 2 changes · 1,204 tokens in, 61 out · 3.2 s · wrote a.json`.
+        """`router → planner · 2 changes · 904 tokens in, 61 out · about $0.0036 (…) · 3.2 s`.
 
         Of a turn that failed it says nothing of changes: the error names what was kept.
         """
@@ -173,10 +180,17 @@ class Closing:
             agents_in_order(self._agents),
             self._changed,
             tokens(self._usage),
+            self._spent(),
             f"{seconds:.1f} s",
             "wrote " + ", ".join(one_line(str(file)) for file in files) if files else "",
         ]
         return " · ".join(filter(None, parts))
+
+    def _spent(self) -> str:
+        """`about $0.0123 (prices of 2026-11-30)`; "" when nothing was paid for or is not known."""
+        if self.prices is None or not self._cost:
+            return ""
+        return f"about {dollars(self._cost)} (prices of {self.prices.date})"
 
 
 def _changes(changes: Sequence[str]) -> str:
@@ -202,7 +216,8 @@ class LogLines:
             case RouteDecided():
                 return _route_line(event)
             case ModelCallEnded():
-                return _model_call_line(event, NO_MODEL + ";" if self._offline else event.model)
+                model = None if self._offline else event.model
+                return _model_call_line(event, model or f"{NO_MODEL};")
             case RetryPlanned(agent=agent, error_type=error_type, wait_seconds=wait):
                 return f"WARNING {agent}: {retry(error_type, wait)}"
             case ToolCalled(agent=agent, tool=tool, input=given, step=step):

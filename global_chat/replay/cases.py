@@ -229,7 +229,11 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
         found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
         if not found:
-            why = "holds no case (a folder with a case.yaml)" if path.exists() else "is not there"
+            why = (
+                "contains no case (a folder with a case.yaml)"
+                if path.exists()
+                else "does not exist"
+            )
             faults.append(f"{path}: {why}")
         files = {**found, **files}
     for file in files.values():
@@ -254,7 +258,7 @@ def read_case(path: Path) -> Case:
     def beside(name: str, *location: int | str) -> Path:
         used.append(path.parent / name)
         if not used[-1].is_file():
-            raise BrokenCases([file.fault(f"the file {name} is not there", *location)])
+            raise BrokenCases([file.fault(f"the file {name} does not exist", *location)])
         return used[-1]
 
     def attachment(number: int, attach: Attach) -> dict[str, str]:
@@ -334,7 +338,7 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
     if faults or not cases:
-        raise BrokenCases(faults or [f"{file}: holds no request"])
+        raise BrokenCases(faults or [f"{file}: contains no request"])
     return tuple(cases.values())
 
 

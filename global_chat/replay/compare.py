@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from global_chat.contract.errors import InputError, InvalidWorkflow
 from global_chat.contract.events import HandedOver, Warned
 from global_chat.model.seam import texts_of
+from global_chat.render.text import counted
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
 from global_chat.yaml.compose import compose
@@ -64,7 +65,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
         return () if refused else (Difference("error", f"{error.type} ({error.message})"),)
     found = [*_live_route(outcome, routes_only)]
     if not routes_only:
-        found += _said("never_says", outcome.text, (), expect.never_says)
+        found += _missing_words("never_says", outcome.text, (), expect.never_says)
     wanted = any((expect.changed, expect.added, expect.removed, expect.moved))
     if not routes_only and (outcome.case.script or wanted):  # a label says nothing of changes
         found += _document(expect, outcome, exact=False)
@@ -95,9 +96,9 @@ def _facts(expect: Expect, outcome: Outcome) -> Found:
         outcome.error and outcome.error.message,
         outcome.handover and outcome.handover.goal,
     )
-    told = {"error": message, "handover": goal}
+    details = {"error": message, "handover": goal}
     for key, came in observed(outcome).items():
-        expected, detail = getattr(expect, key), told.get(key)
+        expected, detail = getattr(expect, key), details.get(key)
         if key in ("agents", "confidence", "usage") and expected is None:
             continue
         if key in ("planning", "usage") and outcome.response is None:
@@ -121,13 +122,15 @@ def _shown(value: object) -> str:
 
 def _texts(expect: Expect, outcome: Outcome) -> Found:
     if outcome.error:
-        yield from _said("error_says", outcome.error.message, expect.error_says)
-    yield from _said("goal", outcome.handover.goal if outcome.handover else "", expect.goal)
-    yield from _said("says", outcome.text, expect.says)
-    yield from _said("never_says", outcome.text, (), expect.never_says)
+        yield from _missing_words("error_says", outcome.error.message, expect.error_says)
+    yield from _missing_words(
+        "goal", outcome.handover.goal if outcome.handover else "", expect.goal
+    )
+    yield from _missing_words("says", outcome.text, expect.says)
+    yield from _missing_words("never_says", outcome.text, (), expect.never_says)
 
 
-def _said(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
+def _missing_words(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
     """Texts that are missing in `text` and that should be, for people: ignoring case."""
     return _words(key, repr(text), text, contains, lacks, str.lower)
 
@@ -161,8 +164,8 @@ def _requests(expect: Expect, outcome: Outcome) -> Found:
             each = enumerate(zip(wanted, sent, strict=False), start=1)
             texts = [(f"request {number} of {agent}", *pair) for number, pair in each]
         if count != len(sent):
-            times = f"{count} times and was asked {len(sent)} times"
-            yield Difference("requests", f"{agent} was to be asked {times}")
+            expected = counted(count, "request")
+            yield Difference("requests", f"expected {expected} to {agent}, got {len(sent)}")
         for where, one, text in texts:
             yield from _words("requests", where, text, one.contains, one.lacks)
 
@@ -187,12 +190,12 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
             # Of `added`, a path below another one only says what that part must hold.
             below = any(covers(other, wanted) for other in expected if other != wanted)
             if not below and not any(covers(wanted, path) for path in used):
-                yield Difference(key, f"{wanted} was to be {key} and was not")
+                yield Difference(key, f"{wanted} was expected to be {key} and was not")
     for path, part in (*expect.changed.items(), *expect.added.items()) if exact else ():
         yield from part_differences(path, part, diff)
     for path in expect.moved if exact else ():
         if path in diff.changed or path not in diff.before or path not in diff.after:
-            yield Difference("moved", f"{path} was to keep its value and did not")
+            yield Difference("moved", f"{path} was expected to keep its value and did not")
     if others := other_bytes(outcome.workflow, outcome.after, diff, expect.moved):
         lines = "\n".join(("outside the parts that changed, these lines differ too:", *others))
         yield Difference("changed", lines)

@@ -101,8 +101,9 @@ class Outcome:
         #: Tokens by agent and model, failed attempts included.
         self.usage: dict[tuple[AgentName, str], Usage] = {}
         for call in self.of(ModelCallEnded):
-            key = (call.agent, call.model)
-            self.usage[key] = self.usage.get(key, Usage()) + call.usage
+            if call.model is not None:
+                key = (call.agent, call.model)
+                self.usage[key] = self.usage.get(key, Usage()) + call.usage
 
     def of(self, kind: type[E]) -> list[E]:
         """The events of one kind, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -71,7 +72,7 @@ def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
     """Every run with what came of it, the newest first."""
     table = _table("run", "started", "backend", "passed", "failed", "what")
     for run, summary in runs:
-        started = run.started if run.ended else f"{run.started} (cut off)"
+        started = run.started if run.ended else f"{run.started} (not finished)"
         counts = (str(summary.counts["passed"]), str(summary.failed))
         selection = Text(one_line(run.selection))
         table.add_row(str(run.id), started, run.backend, *counts, selection)
@@ -130,8 +131,15 @@ def junit_report(run: Run, summary: Summary) -> str:
 
 
 def _filled(template: str, run: Run, summary: Summary, **more: Any) -> str:
-    """The template with all text in it as text, never markup."""
-    environment = Environment(
+    shared = {"answered_by": summary.answered_by(run.backend), "destinations": DESTINATIONS}
+    filled = _templates().get_template(template)
+    return filled.render(run=run, summary=summary, dollars=dollars, marks=_MARKS, **shared, **more)
+
+
+@cache
+def _templates() -> Environment:
+    """The templates, with all text in them as text, never markup."""
+    return Environment(
         loader=PackageLoader("global_chat.replay", "."),
         autoescape=True,
         undefined=StrictUndefined,
@@ -139,9 +147,6 @@ def _filled(template: str, run: Run, summary: Summary, **more: Any) -> str:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    shared = {"answered_by": summary.answered_by(run.backend), "destinations": DESTINATIONS}
-    filled = environment.get_template(template)
-    return filled.render(run=run, summary=summary, dollars=dollars, marks=_MARKS, **shared, **more)
 
 
 def _printable(value: object) -> object:
@@ -153,7 +158,7 @@ def _printable(value: object) -> object:
 
 def json_report(run: Run, summary: Summary) -> str:
     """One JSON object, two-space indent, characters as they are. Rates come with their interval."""
-    told: dict[str, Any] = {
+    counts: dict[str, Any] = {
         "total": summary.total,
         **{status: summary.counts[status] for status in get_args(Status)},
         "scripted": summary.scripted,
@@ -185,7 +190,7 @@ def json_report(run: Run, summary: Summary) -> str:
     }
     report = {
         "run": {"id": run.id, "started": run.started, "backend": run.backend},
-        "summary": told,
+        "summary": counts,
         "results": [
             result.model_dump(mode="json", exclude_none=True, exclude=set(EVIDENCE))
             for result in summary.results

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from global_chat.contract.specifier import PREFIX
 from global_chat.workflow import other_keys
+from global_chat.workflow.forms.settings import CURSOR, SETTING_PATHS
 from global_chat.workflow.other_keys import OtherKeys, differences, sentence
 from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.trigger_settings import CURSOR, SETTING_PATHS
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow

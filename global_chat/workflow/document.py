@@ -1,28 +1,28 @@
 """The workflow document as a value: what the rest of the program holds and asks.
 
-`Workflow` is a thin face. Reading is in `source`, `compose`, `nodes` (text to node tree), `forms`,
-`jobs_form`, `steps_form`, `project` (nodes to parts); each method's work is in the module it calls.
-For editors of the text, `source` and `layout` give every part's place in it.
+`Workflow` is a thin face: the `yaml` room reads a text to nodes, `forms` these to parts, and each
+method's work is in the module it calls. For editors of the text, `source` and `layout` give every
+part's place in it.
 """
 
 from __future__ import annotations
 
-from collections import abc
+from collections import Counter, abc
 from contextlib import suppress
 from functools import cached_property
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow import changes as changing
-from global_chat.workflow import drafting, finding
+from global_chat.workflow import drafting, finding, stitching
 from global_chat.workflow.checking import check as checking
-from global_chat.workflow.outline_lines import outline_lines
+from global_chat.workflow.forms.layout import Layout, check_number
+from global_chat.workflow.forms.project import Place, places, select
+from global_chat.workflow.outline import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
 from global_chat.workflow.patch import Patch
 from global_chat.workflow.patching import apply as patching
-from global_chat.workflow.reading.forms import Layout, check_number
-from global_chat.workflow.reading.project import Place, places, select
-from global_chat.workflow.stitching import stitch as stitching
 from global_chat.yaml.compose import compose
+from global_chat.yaml.data import Path
 from global_chat.yaml.nodes import Mapping, Node, Scalar, resolve
 from global_chat.yaml.source import Source
 
@@ -36,32 +36,55 @@ class Workflow:
     """
 
     def __init__(
-        self, source: Source, page: str | None = None, position: int | None = None
+        self,
+        source: Source,
+        root: Node | None,
+        found: tuple[Place, ...],
+        selected: Place | None,
+        page: str | None,
     ) -> None:
         self.source = source
         self.text = source.text
         self.page = page
-        self.root = _document(source)
-        self.layout: Layout | None = None
-        self._places: tuple[Place, ...] = ()
-        self._selected: Place | None = None
-        if self.root:
-            self._places = places(source, self.root)
-            self._selected = (
-                select(self._places, Page.parse(page).workflow)
-                if position is None
-                else self._places[position]
-            )
-            self.layout = self._selected.read(source)
+        self.root = root
+        self.layout: Layout | None = selected.read(source) if selected else None
+        self._places = found
+        self._selected = selected
 
     @classmethod
-    def read(cls, text: str | None, page: str | None = None) -> Workflow:
+    def read(
+        cls, text: str | None, page: str | None = None, position: int | None = None
+    ) -> Workflow:
         """Read a document. None, blank text, only comments, `null`, `{}`: the empty workflow.
 
-        In a project file `page` selects the workflow. Raises InvalidWorkflow, with line and column,
-        when the text cannot be parsed, is no workflow, or the page selects none of several.
+        In a project file `page` selects the workflow, or else its `position` in the file. Raises
+        InvalidWorkflow, with line and column, when the text cannot be parsed, is no workflow, or
+        the page selects none of several.
         """
-        return cls(Source(text or ""), page)
+        source, root, found = _document(text or "")
+        if not found:
+            return cls(source, root, found, None, page)
+        wanted = Page.parse(page).workflow
+        selected = select(found, wanted) if position is None else found[position]
+        return cls(source, root, found, selected, page)
+
+    @classmethod
+    def every(cls, text: str) -> tuple[tuple[str | None, Workflow], ...]:
+        """Every workflow of a text with what its project calls it; None in a file of its own.
+
+        Raises as `read` does, and when two workflows of a project cannot be told apart.
+        """
+        source, root, found = _document(text)
+        often = Counter(place.key for place in found)
+        for key in (key for key, times in often.items() if times > 1):
+            select(found, key)
+        if not found:
+            return ((None, cls(source, root, found, None, None)),)
+        pages = [f"workflows/{place.key}" if len(found) > 1 else None for place in found]
+        return tuple(
+            (place.key, cls(source, root, found, place, page))
+            for place, page in zip(found, pages, strict=True)
+        )
 
     def with_text(self, text: str) -> Workflow:
         """This workflow in an edited text, which holds the same workflows in the same order.
@@ -69,11 +92,13 @@ class Workflow:
         It is found by its position: the edit may have changed the name that the page goes by.
         Raises as `read` does.
         """
-        return Workflow(Source(text), self.page, self._position)
+        here = (n for n, place in enumerate(self._places) if place is self._selected)
+        return Workflow.read(text, self.page, next(here, None))
 
     @property
-    def _position(self) -> int | None:
-        return next((n for n, place in enumerate(self._places) if place is self._selected), None)
+    def path(self) -> Path:
+        """What leads to the workflow in its text: nothing, or `workflows` and its key or index."""
+        return self._selected.path if self._selected else ()
 
     @property
     def is_empty(self) -> bool:
@@ -156,12 +181,16 @@ class Workflow:
         return changing.changes(self, other)
 
 
-def _document(source: Source) -> Node | None:
-    """The root node, or None when nothing is there but blanks, comments, null or `{}`."""
+def _document(text: str) -> tuple[Source, Node | None, tuple[Place, ...]]:
+    """A text with its root node, None when nothing is there but blanks, comments, null or `{}`, and
+    the places of its workflows."""
+    source = Source(text)
     root = compose(source)
     content = resolve(root) if root else None
     nothing = isinstance(content, Scalar) and content.is_null
-    return None if nothing or (isinstance(content, Mapping) and not content.entries) else root
+    if nothing or (isinstance(content, Mapping) and not content.entries):
+        root = None
+    return source, root, places(source, root) if root else ()
 
 
 def _readable(place: Place, source: Source) -> Layout | None:

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 Place = tuple[int, int]
 
@@ -35,12 +35,20 @@ _SHORT_BYTES = 2_000
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
-    # The grammar is a shared library of half a megabyte: only code needs it.
+def language() -> Language:
+    """The JavaScript grammar."""
+    # It is a shared library of half a megabyte: only code needs it.
     import tree_sitter_javascript  # noqa: PLC0415
-    from tree_sitter import Language, Parser  # noqa: PLC0415
+    from tree_sitter import Language  # noqa: PLC0415
 
-    return Parser(Language(tree_sitter_javascript.language()))
+    return Language(tree_sitter_javascript.language())
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    from tree_sitter import Parser  # noqa: PLC0415
+
+    return Parser(language())
 
 
 def syntax_tree(source: bytes) -> Node | None:

@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from global_chat.workflow.forms.layout import Layout, P, Placed
+from global_chat.workflow.forms.settings import CURSOR, KAFKA, SETTING_PATHS, is_secret
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.reading.forms import Layout, P, Placed
-from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, SETTING_PATHS, is_secret
 from global_chat.yaml import nodes
 from global_chat.yaml.nodes import Node, Scalar, Value, data_of, entries_of, resolve
 from global_chat.yaml.source import Source
@@ -35,28 +35,6 @@ _LAYOUT = frozenset(
         *("schema_version",),
     }
 )
-#: What the parts are read from. A value of another shape than a part has is kept.
-_READ = {
-    "jobs": {
-        "step": frozenset({"name", "adaptor", "body"}),
-        "trigger": frozenset({"type", "enabled", "cron_expression"}),
-        "edge": frozenset(
-            {
-                *("source_trigger", "source_job", "target_job", "enabled"),
-                *("condition_type", "condition_expression", "condition_label"),
-            }
-        ),
-    },
-    "steps": {
-        "step": frozenset({"name", "adaptor", "expression"}),
-        "trigger": frozenset({"type", "enabled", "cron_expression", "cron"}),
-        "edge": frozenset(
-            {"condition", "expression", "label", "condition_label", "disabled", "enabled"}
-        ),
-    },
-}
-#: Where the parts themselves stand.
-_PARTS = {"jobs": frozenset({"jobs", "triggers", "edges"}), "steps": frozenset({"steps", "next"})}
 _NAMES = {"configuration": ("credential",), **SETTING_PATHS}
 _LABELS: dict[tuple[str, ...], str] = {
     ("credential",): "Credential",
@@ -72,8 +50,7 @@ def of_workflow(source: Source, layout: Layout | None) -> OtherKeys:
     """The keys beside the parts, without `start`, which is a reference."""
     if layout is None:
         return {}
-    skipped = _PARTS[layout.form] | ({"start"} if layout.form == "steps" else frozenset())
-    return _other_keys(source, layout.root, skipped, frozenset({"name"}))
+    return _other_keys(source, layout.root, layout.form.structure, frozenset({"name"}))
 
 
 def of_project(source: Source, root: Node | None) -> OtherKeys | None:
@@ -121,7 +98,7 @@ def _of_part(
     mapping = placed.mapping
     if mapping is None:
         return {}
-    return _other_keys(source, mapping, _PARTS[layout.form], _READ[layout.form][kind])
+    return _other_keys(source, mapping, layout.form.structure, layout.form.held[kind])
 
 
 def _other_keys(

@@ -11,6 +11,9 @@ from global_chat.yaml.nodes import Value
 
 Severity = Literal["error", "warning"]
 
+#: The body of a step without code, as the app writes it.
+EMPTY_BODY = "// Add operations here\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

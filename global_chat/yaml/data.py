@@ -1,14 +1,25 @@
-"""Reads a text for its values alone: YAML that has JSON's shape, and JSON, within one budget."""
+"""Values without their places: YAML that has JSON's shape and JSON, read within one budget; and
+whether two trees say the same."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections import abc
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 from global_chat.contract.texts import replace_lone_surrogates_in
 from global_chat.yaml.compose import MAX_DEPTH, MAX_VALUES, compose
-from global_chat.yaml.nodes import Alias, Mapping, Node, Scalar, data_of, inside
+from global_chat.yaml.nodes import (
+    Alias,
+    Mapping,
+    Node,
+    Scalar,
+    data_of,
+    entries_of,
+    inside,
+    resolve,
+)
 from global_chat.yaml.refusals import Unreadable, refusal
 from global_chat.yaml.source import Source
 
@@ -34,6 +45,47 @@ def with_json_shape(source: Source, root: Node) -> Node:
             if not isinstance(entry.key, Scalar):
                 raise refusal(source, entry.start, "A key must be text.")
     return root
+
+
+#: The keys and indexes that lead from a node to a value in it.
+Path: TypeAlias = "tuple[str | int, ...]"
+
+
+#: Places in a tree: by key or index what is meant inside of it, None for the whole of it.
+Places: TypeAlias = "abc.Mapping[str | int, Places | None]"
+
+
+def at(path: Path) -> Places:
+    """The place to which the path leads, which is not empty."""
+    places: Places | None = None
+    for key in reversed(path):
+        places = {key: places}
+    return places or {}
+
+
+def only_changed(before: Node, after: Node, where: Places) -> bool:
+    """Whether two trees say the same, aliases and merge keys followed, but for what stands at
+    `where`. Null, and what holds nothing, is the same as what is not there."""
+    return bool(_said(before, where) == _said(after, where))
+
+
+def _said(node: Node, beside: Places) -> Any:
+    content = resolve(node)
+    if isinstance(content, Scalar):
+        # A number as a tuple of its text is neither a text nor another way to write the same.
+        return data_of(content, lambda number: (number,))
+    own: Iterable[tuple[str | int, Node]] = (
+        ((key, entry.value) for key, entry in entries_of(content).items())
+        if isinstance(content, Mapping)
+        else enumerate(content.items)
+    )
+    found = {
+        key: said
+        for key, value in own
+        if beside.get(key, value) is not None
+        and (said := _said(value, beside.get(key) or {})) is not None
+    }
+    return found or None
 
 
 def read_json(text: str, number: Callable[[str], Any] | None = None) -> Any:

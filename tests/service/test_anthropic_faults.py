@@ -118,7 +118,7 @@ async def test_a_broken_stream_is_never_an_answer(
     messages_server: MessagesServer, kind: str, after: int, expected: type[TurnError]
 ) -> None:
     answer = broken(HELLO, kind, after)
-    error = await failure_of(messages_server, answer, timeout_seconds=1)
+    error = await failure_of(messages_server, answer, timeout_seconds=0.5)
     assert type(error) is expected
     assert error.usage == Usage(input_tokens=30 if after else 0)
 

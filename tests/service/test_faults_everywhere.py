@@ -63,6 +63,8 @@ FAILED_CALLS: dict[str, tuple[Callable[[str], Answer], str, int]] = {
     "provider in the stream": (stream("error", 5, type="api_error"), "PROVIDER_ERROR", 4),
     "garbled": (stream("garble", 5), "PROVIDER_ERROR", 4),
 }
+#: One of each exit code and of each place where a call fails: these are tried at every agent.
+EVERYWHERE = ("invalid", "window", "key", "rate", "rate in the stream", "cut", "garbled")
 UNUSABLE: dict[str, tuple[Callable[[str], Answer], str, int]] = {
     "max_tokens": (stopped("max_tokens"), "OUTPUT_TRUNCATED", 5),
     "refusal": (stopped("refusal"), "REFUSED", 5),
@@ -105,8 +107,13 @@ def check(command: CommandLine, ran: Ran, type_: str, exit_code: int) -> dict[st
     return error
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("fault", FAILED_CALLS)
+@pytest.mark.parametrize(
+    ("agent", "fault"),
+    [
+        *(("planner", fault) for fault in FAILED_CALLS),
+        *((agent, fault) for agent in AGENTS[:3] for fault in EVERYWHERE),
+    ],
+)
 def test_a_failed_call_ends_the_turn_with_its_own_type(
     command: CommandLine, messages_server: MessagesServer, fault: str, agent: str
 ) -> None:
@@ -148,8 +155,8 @@ def test_silence_ends_with_a_timeout_before_and_in_the_middle_of_an_answer(
     command: CommandLine, messages_server: MessagesServer, agent: str, after: int
 ) -> None:
     answers(messages_server, agent, stream("hang", after)(agent))
-    error = check(command, ask(command, messages_server, "--timeout", "2"), "TIMEOUT", 4)
-    assert error["details"]["timeout_seconds"] == 2
+    error = check(command, ask(command, messages_server, "--timeout", "1"), "TIMEOUT", 4)
+    assert error["details"]["timeout_seconds"] == 1
     assert messages_server.client_left.wait(10)
 
 

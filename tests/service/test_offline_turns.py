@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
 
 from global_chat.agents.context import Services
 from global_chat.cli.offline_turns import take_offline_turn
-from global_chat.contract.events import Event, ModelCallStarted, RouteDecided, Stitched
+from global_chat.contract.events import (
+    Event,
+    ModelCallStarted,
+    RouteDecided,
+    Stitched,
+    TextDelta,
+    WorkflowChanged,
+)
 from global_chat.contract.payload import Payload
 from global_chat.contract.response import Response
-from global_chat.knowledge.library import Library
-from global_chat.knowledge.reference import Reference
+from global_chat.knowledge.library import Library, Reference
 from global_chat.offline.router import OfflineRouter
 from global_chat.workflow.document import Workflow
 
@@ -116,6 +125,22 @@ async def test_of_several_meanings_none_is_done_and_each_is_named() -> None:
 async def test_what_is_so_already_is_said_to_be_so() -> None:
     response, _ = await turn("turn the trigger on")
     assert response.response == f"It is like that already. {NOTHING}"
+
+
+def test_the_first_interrupt_ends_a_turn_that_waits_for_nothing() -> None:
+    class Interrupted(Reference):
+        def adaptor_versions(self) -> Mapping[str, Collection[str]]:
+            signal.raise_signal(signal.SIGINT)
+            return super().adaptor_versions()
+
+    events: list[Event] = []
+    payload = Payload.model_validate({"content": "run it hourly", "workflow_yaml": original(KOBO)})
+    services = Services(
+        OfflineRouter(), knowledge=Interrupted(Library(None, offline=True)), backend="offline"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(take_offline_turn(payload, services, events.append))
+    assert not any(isinstance(event, WorkflowChanged | TextDelta) for event in events)
 
 
 # ---- kinds of fault that were seen, each with its right outcome

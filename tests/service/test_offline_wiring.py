@@ -74,10 +74,16 @@ def test_the_offline_router_in_front_of_live_agents_saves_their_router_call(
     messages_server.add(json_text(answer))
     ran = command.run(
         *("run", "-w", "one.yaml", "-m", "run it every day at 9", "--config", "settings.toml"),
+        *("-v", "--trace", "trace.jsonl"),
         *("--base-url", messages_server.url),
         ANTHROPIC_API_KEY="a-key",
     )
     assert (ran.code, len(messages_server.requests)) == (0, 1)
+    assert "router: no model was asked;" in ran.err
+    spans = [json.loads(line) for line in command.text("trace.jsonl").splitlines()]
+    models = {span["agent"]: span.get("model") for span in spans if span["kind"] == "model_call"}
+    assert models["router"] is None
+    assert models["workflow_agent"]
     response = command.json("global-chat.response.json")
     assert response["meta"]["agents"] == ["router", "workflow_agent"]
     assert "backend" not in response["meta"]

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from global_chat.contract.errors import BadRequest
+from global_chat.knowledge.adaptor_docs import AdaptorDocs, Operation
+from global_chat.knowledge.adaptors import AdaptorShelf
 from global_chat.knowledge.catalogue import Catalogue
 from global_chat.knowledge.library import Library
-from global_chat.knowledge.registry import clean_address
+from global_chat.knowledge.registry import Listing, clean_address, without_login
+from global_chat.knowledge.store import Store
 from tests.registry import ALPACA, FakeRegistry, integrity, package, packed
 
 pytestmark = pytest.mark.unit
@@ -34,7 +37,7 @@ async def test_a_synced_adaptor_is_described_and_found(registry: FakeRegistry) -
     registry.has(packed(package()))
     library = Library(None, registry=registry.address)
     (result,) = await library.sync(["alpaca@1.2.3"])
-    assert (result.specifier, result.outcome, result.operations) == (f"{ALPACA}@1.2.3", "stored", 4)
+    assert (result.specifier, result.outcome, result.operations) == (f"{ALPACA}@1.2.3", "stored", 3)
     docs = await library.adaptor_docs(f"{ALPACA}@1.2.3", "shear them")
     assert docs.note and "its own documentation" in docs.note
     assert docs.specifier == f"{ALPACA}@1.2.3"
@@ -152,6 +155,18 @@ async def test_the_nearest_version_says_that_it_is_another(registry: FakeRegistr
     assert "7.3.2, the nearest known version" in older.text
 
 
+@pytest.mark.parametrize(
+    ("wanted", "described"), [("3.0.0", "3.1.5"), ("7.0.0", "7.3.2"), ("7.3.2", "7.3.2")]
+)
+async def test_the_nearest_of_what_was_synced_and_the_catalogue_is_described(
+    tmp_path: Path, wanted: str, described: str
+) -> None:
+    old = AdaptorDocs("@openfn/language-http", "3.1.5", operations=(Operation("get"),))
+    AdaptorShelf(Store(tmp_path)).put(old, Listing(old.package, {}, None))
+    docs = await Library(tmp_path).adaptor_docs(f"http@{wanted}", "")
+    assert docs.specifier == f"@openfn/language-http@{described}"
+
+
 async def test_latest_is_the_newest_known(registry: FakeRegistry) -> None:
     registry.has(packed(package("2.0.0")), "2.0.0")
     library = Library(None, registry=registry.address)
@@ -181,7 +196,7 @@ async def test_content_that_was_not_announced_is_refused(registry: FakeRegistry)
     for none in ({"integrity": None}, {"integrity": "md5-AAAA", "shasum": "0" * 40}):
         registry.has(archive, **none)
         assert "no checksum" in await failure(library)
-    assert library.status().adaptors == ()
+    assert not library.status().adaptors
 
 
 async def test_an_old_packages_sha1_is_checked(registry: FakeRegistry) -> None:
@@ -189,6 +204,14 @@ async def test_an_old_packages_sha1_is_checked(registry: FakeRegistry) -> None:
     registry.has(archive, integrity=None, shasum=hashlib.sha1(archive).hexdigest())
     (result,) = await Library(None, registry=registry.address).sync(["alpaca"])
     assert result.outcome == "stored"
+
+
+async def test_a_package_without_documentation_does_not_hide_what_is_known(
+    registry: FakeRegistry,
+) -> None:
+    files = package()
+    registry.has(packed({"package/package.json": files["package/package.json"]}))
+    assert "documents no operation" in await failure(Library(None, registry=registry.address))
 
 
 async def test_another_package_under_this_name_is_refused(registry: FakeRegistry) -> None:
@@ -235,6 +258,44 @@ async def test_one_failure_does_not_stop_the_others(registry: FakeRegistry) -> N
     assert results[3].error is not None and "The nearest is 1.2.3." in results[3].error.message
 
 
+@pytest.mark.parametrize(
+    "address", ["ftp://me:pw@x.test", "https://", "https://[::1", "http://me:p/w@x.test", "\0"]
+)
+async def test_an_address_that_is_none_costs_a_note(address: str) -> None:
+    library = Library(None, registry=clean_address(address))
+    docs = await library.adaptor_docs("http@7.3.2", "get")
+    assert docs.note and "not an http(s) address" in docs.note
+    assert "get(path, options?)" in docs.text
+    with pytest.raises(BadRequest, match="not an http") as raised:
+        await library.sync(["http"])
+    assert "pw" not in str(raised.value) + docs.note + without_login(address)
+
+
 def test_a_login_in_the_address_is_shown_nowhere() -> None:
-    address = clean_address("https://me:secret@registry.test/npm/?x=1")
-    assert address == "https://me:secret@registry.test/npm"
+    address = clean_address("https://me:p@ss@registry.test/npm/?x=1") or ""
+    assert address == "https://me:p@ss@registry.test/npm"
+    assert without_login(address) == "https://registry.test/npm"
+
+
+async def test_halves_of_characters_in_a_package_are_no_crash(registry: FakeRegistry) -> None:
+    files = package()
+    files["package/ast.json"] = files["package/ast.json"].replace(b"Give it hay", b"Give \\ud800")
+    assert b"ud800" in files["package/ast.json"]
+    registry.has(packed(files))
+    library = Library(None, registry=registry.address)
+    assert "Give \ufffd" in (await library.adaptor_docs("alpaca@1.2.3", "feed")).text
+
+
+async def test_what_was_synced_can_be_removed(registry: FakeRegistry) -> None:
+    library = Library(None, registry=registry.address)
+    for version in ("1.2.3", "1.3.0"):
+        registry.has(packed(package(version)), version)
+        await library.sync([f"alpaca@{version}"])
+    assert library.remove("alpaca@1.3.0") == f"{ALPACA}@1.3.0"
+    found = await library.search("shear an alpaca for its wool")
+    assert found[0].source == f"{ALPACA}@1.2.3"
+    assert library.remove("alpaca") == f"{ALPACA}@1.2.3"
+    assert not library.status().adaptors and ALPACA not in library.catalogue.versions
+    assert not any(ALPACA in p.source for p in await library.search("shear an alpaca"))
+    with pytest.raises(BadRequest, match="neither added nor synced"):
+        library.remove("alpaca")

@@ -117,12 +117,10 @@ def test_words_that_fit_nothing_find_nothing(catalogue: Catalogue) -> None:
 
 
 def test_every_adaptor_can_be_described(catalogue: Catalogue) -> None:
-    collections = catalogue.docs("collections")
-    assert collections is not None
     for adaptor in catalogue:
         docs = catalogue.docs(adaptor.package)
         assert docs is not None
-        text = render_catalogue(docs, catalogue.date, collections, "get the patients")
+        text = render_catalogue(docs, catalogue, "get the patients")
         assert len(text) <= MOST_FROM_CATALOGUE, adaptor
         assert "collections.get(name" in text, adaptor
         assert all(name in text for name in docs.configuration), adaptor
@@ -132,11 +130,9 @@ def test_every_adaptor_can_be_described(catalogue: Catalogue) -> None:
 
 
 def test_the_text_for_a_step_does_not_depend_on_the_request(catalogue: Catalogue) -> None:
-    docs, collections = catalogue.docs("dhis2"), catalogue.docs("collections")
-    assert docs and collections
-    one, other = (
-        render_catalogue(docs, catalogue.date, collections, r) for r in ("import events", "x")
-    )
+    docs = catalogue.docs("dhis2")
+    assert docs
+    one, other = (render_catalogue(docs, catalogue, r) for r in ("import events", "x"))
     assert one == other
     assert "From the program's own list of 20 August 2026." in one
     assert (

@@ -284,7 +284,7 @@ def _leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(documents(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) -> None:
     whole = loaded(drawn.text)
     scope = whole["workflows"]["mine"] if drawn.page else whole
@@ -303,7 +303,7 @@ def test_a_change_of_any_one_value_is_told(drawn: Drawn, data: st.DataObject) ->
 
 
 @given(documents(settings=False), _OTHERS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, str, str]) -> None:
     place, was, now = other
     whole = loaded(drawn.text)
@@ -324,7 +324,7 @@ def test_a_change_of_any_other_setting_is_told(drawn: Drawn, other: tuple[str, s
 
 
 @given(documents())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_nothing_changed_is_nothing_told(drawn: Drawn) -> None:
     one = Workflow.read(drawn.text, drawn.page)
     assert one.changes_to(Workflow.read(drawn.text, drawn.page)) == ()

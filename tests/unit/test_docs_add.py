@@ -176,12 +176,12 @@ async def test_what_was_removed_is_not_found_any_more(docs: Path) -> None:
     assert not any("b.mdx" in p.source for p in await library.search("the beta page"))
     library.remove(str(docs))
     assert not any(str(docs) in p.source for p in await library.search("the alpha page"))
-    with pytest.raises(BadRequest, match="None was added"):
+    with pytest.raises(BadRequest, match="Nothing was added or synced"):
         library.remove(str(docs))
 
 
 def test_the_handbook_cannot_be_removed_by_its_name() -> None:
-    with pytest.raises(BadRequest, match="not a folder that was added"):
+    with pytest.raises(BadRequest, match="neither added nor synced"):
         Library(None).remove("handbook")
 
 
@@ -254,7 +254,11 @@ def test_the_commands_add_search_list_and_remove(run: CliRunner, docs: Path) -> 
     found = run.invoke(docs_app, ["search", "the beta page", "--json", "--limit", "1"])
     assert json.loads(found.stdout)[0]["title"] == "Beta"
     assert "The beta page." in run.invoke(docs_app, ["search", "the beta page"]).stdout
-    assert run.invoke(docs_app, ["list"]).stdout.splitlines()[0].endswith(str(docs))
+    listed = run.invoke(docs_app, ["list"]).stdout
+    assert listed.splitlines()[0].endswith(str(docs))
+    run.invoke(docs_app, ["add", str(docs / "a.md")])
+    assert "  1 page " in run.invoke(docs_app, ["list"]).stdout
+    assert run.invoke(docs_app, ["remove", str(docs / "a.md")]).exit_code == 0
     assert "passages:" in run.invoke(docs_app, ["status"]).stdout
     assert run.invoke(docs_app, ["remove", str(docs)]).exit_code == 0
     assert str(docs) not in run.invoke(docs_app, ["list"]).stdout
@@ -276,6 +280,13 @@ def test_the_status_says_of_when_and_how_to_refresh(run: CliRunner) -> None:
     assert "To refresh: `global-chat docs sync`" in shown
 
 
+def test_the_status_shows_no_login(run: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    for address in ("https://me:p@ss@registry.test/npm", "https://me:pa/ss@registry.test"):
+        monkeypatch.setenv("GLOBAL_CHAT_REGISTRY", address)
+        shown = run.invoke(docs_app, ["status"]).stdout
+        assert "registry: " in shown and "me:" not in shown and "ss@" not in shown
+
+
 def test_what_cannot_be_kept_is_not_called_done(
     run: CliRunner, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,7 +298,15 @@ def test_what_cannot_be_kept_is_not_called_done(
 
 
 def test_mistakes_are_sentences_with_exit_code_2(run: CliRunner, docs: Path) -> None:
-    for arguments in (["add", "/no/such/place"], ["remove", "never-added"], ["sync", "http"]):
+    (docs / "run.log").write_text("Starting step\n")
+    (docs / "binary.md").write_bytes(b"\x7fELF\0")
+    for arguments in (
+        ["add", "/no/such/place"],
+        ["add", str(docs / "run.log")],
+        ["add", str(docs / "binary.md")],
+        ["remove", "never-added"],
+        ["sync", "http"],
+    ):
         result = run.invoke(docs_app, arguments)
         assert result.exit_code == 2, result.output
         assert result.stderr.strip().endswith((".", "file."))

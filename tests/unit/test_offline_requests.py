@@ -1,4 +1,4 @@
-"""Each request of `offline_requests.txt` means what its line says, in its workflow."""
+"""Each line of `offline_requests.txt` and `offline_questions.txt` means what it says it does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from global_chat.knowledge.catalogue import Catalogue
+from global_chat.offline.questions import answers_to
 from global_chat.offline.scene import Scene
 from global_chat.offline.understanding import Wish, understand
 from global_chat.workflow.document import Workflow
@@ -33,17 +34,25 @@ def told(request: str, of: Scene) -> str:
     return found[0].plan.wish if found[0].plan else "(nothing)"
 
 
-def table() -> Iterator[tuple[str, str, str, str]]:
+def table(file: str) -> Iterator[tuple[str, str, str, str]]:
     name = step = ""
-    for line in Path(__file__).with_name("offline_requests.txt").read_text("utf-8").splitlines():
+    for line in Path(__file__).with_name(file).read_text("utf-8").splitlines():
         if line.startswith("== "):
             name, step = line.removeprefix("== ").split(" | ")
         elif line and not line.startswith("#"):
             yield name, step, *line.split(" => ")  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("name", "step", "request_", "wish"), [*table()])
+@pytest.mark.parametrize(("name", "step", "request_", "wish"), [*table("offline_requests.txt")])
 def test_a_request_means_what_the_table_says(
     name: str, step: str, request_: str, wish: str
 ) -> None:
     assert told(request_, scene(name, step)) == wish
+
+
+@pytest.mark.parametrize(("name", "step", "question", "held"), [*table("offline_questions.txt")])
+def test_a_question_is_answered_from_the_workflow_or_not_at_all(
+    name: str, step: str, question: str, held: str
+) -> None:
+    said = "\n".join(answer.text for answer in answers_to(question, scene(name, step)))
+    assert said == "" if held == "-" else any(words in said for words in held.split("|"))

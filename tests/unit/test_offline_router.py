@@ -14,8 +14,7 @@ from global_chat.contract.names import Usage
 from global_chat.model.seam import Message, ModelEvent, ModelRequest, Reply
 from global_chat.offline.router import OfflineRouter, read_question
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.outline_lines import outline_lines
-from global_chat.workflow.outline_reading import read_outline
+from global_chat.workflow.outline import outline_lines, read_outline
 
 pytestmark = pytest.mark.unit
 

@@ -31,7 +31,7 @@ few = settings(max_examples=30, deadline=None, suppress_health_check=slow)
 def counted_ids() -> Iterator[None]:
     """New ids that two runs have in common."""
     numbers = count(1)
-    where = "global_chat.workflow.patching.planned.uuid4"
+    where = "global_chat.workflow.patching.given.uuid4"
     with mock.patch(where, lambda: UUID(int=next(numbers))):
         yield
 
@@ -190,12 +190,12 @@ def untouched(of: Workflow, other: Workflow, change: Change) -> list[str]:
     touched: set[int] = set()
     trigger = mine["triggers"] != theirs["triggers"]
     for step in layout.steps:
-        if step.part.key in steps or (layout.form == "steps" and step.part.key in sources):
+        if step.part.key in steps or (layout.form.is_list and step.part.key in sources):
             touched |= span(of, step)
     for placed in layout.triggers:
-        if trigger or (layout.form == "steps" and placed.part.key in sources):
+        if trigger or (layout.form.is_list and placed.part.key in sources):
             touched |= span(of, placed)
-    for path in layout.edges if layout.form == "jobs" else ():
+    for path in layout.edges if not layout.form.is_list else ():
         edge = path.part
         if f"{edge.source_trigger or edge.source_step}->{edge.target}" in paths:
             touched |= span(of, path)

@@ -35,7 +35,7 @@ def drawn_change(document: Document, code: str, data: st.DataObject) -> tuple[st
 # --- properties, over generated documents in all forms and styles
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(documents(), any_code, st.data())
 def test_the_body_reads_back_as_the_code_and_all_others_as_before(
     document: Document, code: str, data: st.DataObject
@@ -46,7 +46,7 @@ def test_the_body_reads_back_as_the_code_and_all_others_as_before(
     assert bodies_of(text, document.form) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(documents(), any_code, st.data())
 def test_a_body_is_the_only_thing_that_changes(
     document: Document, code: str, data: st.DataObject
@@ -75,7 +75,7 @@ def test_a_body_is_the_only_thing_that_changes(
     assert ("\r\n" in before) <= ("\n" not in after.replace("\r\n", ""))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents(), any_code, st.data())
 def test_the_same_code_gives_the_same_document(
     document: Document, code: str, data: st.DataObject
@@ -92,7 +92,8 @@ def test_the_same_code_gives_the_same_document(
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_step_of_a_real_document_can_be_edited_and_set_back(path: Path) -> None:
     text = path.read_bytes().decode()
-    for page in ("workflows/immunization-reminders", "workflows/facility-registry-sync"):
+    pages = ("workflows/immunization-reminders", "workflows/facility-registry-sync")
+    for page in pages if "\nworkflows:" in text else pages[:1]:
         workflow = Workflow.read(text, page)
         for step in workflow.steps:
             after = workflow.with_code(step.key, NEW)

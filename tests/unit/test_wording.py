@@ -118,6 +118,19 @@ def test_a_diff_has_the_lines_and_not_the_names_of_files() -> None:
     assert not list(diff_lines("a\n", "a"))
 
 
+def test_the_last_line_names_the_cost_of_a_turn_whose_prices_are_known() -> None:
+    def cost(backend: str, *models: str) -> str:
+        calls = [
+            ModelCallEnded(n, "router", model, 5, None, Usage(1_000_000, 100_000), "end_turn")
+            for n, model in enumerate(models)
+        ]
+        return closing(TurnStarted("t", backend=backend), *calls).removesuffix("0.3 s")
+
+    assert cost("anthropic", "claude-haiku-5-5", "claude-haiku-5-5").startswith("$3.0000 at prices")
+    assert cost("anthropic", "claude-haiku-5-5", "another") == ""
+    assert [cost("anthropic"), "$" in cost("scripted", "claude-haiku-5-5")] == ["", False]
+
+
 def test_files_are_named_at_the_very_end() -> None:
     said = Closing()
     assert said.text([Path("a.json"), Path("b\n.yaml")], 1).endswith(" · wrote a.json, b .yaml")

@@ -471,7 +471,7 @@ def _extend_path(
 
 
 def _goes_by_names(of: Workflow) -> bool:
-    steps = of.layout.steps if of.layout and of.layout.form == "steps" else ()
+    steps = of.layout.steps if of.layout and of.layout.form.is_list else ()
     return any(placed.mapping and "id" not in placed.mapping.own for placed in steps)
 
 

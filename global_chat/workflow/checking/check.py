@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.workflow.checking.adaptors import adaptor_problem
 from global_chat.workflow.checking.code import CodeProblem, code_problems
-from global_chat.workflow.checking.edges import edge_problems
-from global_chat.workflow.checking.flow import flow_problems
-from global_chat.workflow.checking.part_rules import part_problems
-from global_chat.workflow.checking.problem_places import Places
-from global_chat.workflow.checking.references import reference_problems
+from global_chat.workflow.checking.flow import edge_problems, flow_problems, reference_problems
+from global_chat.workflow.checking.part_rules import Places, part_problems
+from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Problem, Step
-from global_chat.workflow.reading.forms import Layout, Placed
 from global_chat.yaml.block_scalars import content_indent, header_span
 from global_chat.yaml.nodes import Scalar, find, resolve
 from global_chat.yaml.source import Source

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from global_chat.contract.adaptor_facts import AdaptorFacts
 from global_chat.contract.specifier import parse_specifier
-from global_chat.workflow.javascript import syntax_tree
+from global_chat.workflow.javascript import language, syntax_tree
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Query
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _FUNCTIONS = frozenset(
@@ -132,18 +133,23 @@ class _Reading:
         self._facts = facts
         self._package = _package_of(adaptor)
         self._operations = {*facts.operations, *facts.common_operations} if facts else set[str]()
-        self._declared = {name for node in _in_order(root) for name in _declared(node)}
+        self._found = _captures(root)
+        declarations = self._found.get("declaration", ())
+        self._declared = {name for node in declarations for name in _declared(node)}
 
     def problems(self) -> Iterator[_Found]:
         for node in self._root.named_children:
             yield from self._import(node)
             if node.type == "expression_statement":
                 yield from self._top_level_call(node.named_children[0])
-        yield from self._await(self._root)
-        for node in _in_order(self._root):
-            if node.type == "call_expression":
-                yield from self._call(node)
-            elif _names(node, "$") and "$" not in self._declared and self._is_stray(node):
+        for node in self._found.get("await", ()):
+            if _enclosing(node, _FUNCTIONS) is None:
+                message = "`await` outside a function does not work in a step: wrap it in fn(...)."
+                yield "code-await", message, node
+        for node in self._found.get("call", ()):
+            yield from self._call(node)
+        for node in self._found.get("lazy", ()):
+            if "$" not in self._declared and self._is_stray(node):
                 message = (
                     "`$` works only directly in an argument of an operation. Inside a function, "
                     "use its `state`."
@@ -162,16 +168,6 @@ class _Reading:
             "need not be."
         )
         yield "code-import", message, node
-
-    def _await(self, root: Node) -> Iterator[_Found]:
-        waiting = [root]
-        while waiting:
-            node = waiting.pop()
-            if node.type == "await_expression":
-                message = "`await` outside a function does not work in a step: wrap it in fn(...)."
-                yield "code-await", message, node
-            if node.type not in _FUNCTIONS:
-                waiting.extend(node.children)
 
     def _top_level_call(self, node: Node) -> Iterator[_Found]:
         call = _first_call(node)
@@ -344,14 +340,11 @@ def _first_call(node: Node) -> Node | None:
 
 
 def _declared(node: Node) -> Iterator[str]:
-    """The names that a node declares: variables, functions, classes, parameters, imports."""
-    if node.type in ("variable_declarator", "function_declaration", "class_declaration"):
-        target = node.child_by_field_name("name")
-        yield from _pattern_names(target)
-    elif node.type == "generator_function_declaration":
-        yield from _pattern_names(node.child_by_field_name("name"))
-    elif node.type == "import_clause":
+    """The names that a declaration declares: a variable, function, class, or imports."""
+    if node.type == "import_clause":
         yield from (_text(n) for n in _in_order(node) if n.type == "identifier")
+    else:
+        yield from _pattern_names(node.child_by_field_name("name"))
 
 
 def _pattern_names(target: Node | None) -> Iterator[str]:
@@ -391,6 +384,39 @@ def _leaves(body: Node) -> bool:
         if node.type not in _FUNCTIONS:
             waiting.extend(node.children)
     return False
+
+
+#: What the rules look at. Finding it by a query is ten times as fast as by walking the tree.
+_QUERY = """
+(call_expression) @call
+(await_expression) @await
+((identifier) @lazy (#eq? @lazy "$"))
+[
+  (variable_declarator)
+  (function_declaration)
+  (generator_function_declaration)
+  (class_declaration)
+  (import_clause)
+] @declaration
+"""
+
+
+def _captures(root: Node) -> dict[str, list[Node]]:
+    """The nodes of `_QUERY` by name, each before those inside of it."""
+    from tree_sitter import QueryCursor  # noqa: PLC0415
+
+    found = QueryCursor(_query()).captures(root)
+    return {
+        name: sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte))
+        for name, nodes in found.items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _query() -> Query:
+    from tree_sitter import Query  # noqa: PLC0415
+
+    return Query(language(), _QUERY)
 
 
 def _problem(rule: str, message: str, node: Node, source: bytes) -> CodeProblem:

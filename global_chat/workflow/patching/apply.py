@@ -1,36 +1,38 @@
 """Applies a patch to a document: the difference, and not one byte more.
 
-The patch is planned (`plan`, `paths`), written at its places in the source text (`jobs_writing`,
-`steps_writing`), and the result is read again, compared with the plan (`verify`) and checked.
-Rules: sections 4 and 6 of the contract.
+The patch is planned (`plan`, `paths`), the document's form writes the plan at its places in the
+source text, and the result is read again, compared with the plan and checked: what was planned must
+be there, and everything else must say what it said. A difference is a bug in this program: nothing
+is handed out then. Rules: sections 4 and 6 of the contract.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow, TurnError
 from global_chat.workflow.changes import changes
 from global_chat.workflow.checking.check import check_structure
+from global_chat.workflow.forms.jobs import JOBS, new_document
+from global_chat.workflow.forms.layout import Layout, Placed, Plan, Planned
+from global_chat.workflow.forms.settings import SETTING_KEYS
 from global_chat.workflow.parts import Edge, Problem
 from global_chat.workflow.patch import Patch, PatchRejected
-from global_chat.workflow.patching import jobs_writing, steps_writing
-from global_chat.workflow.patching.node_edits import CannotEdit, NodeEdits
 from global_chat.workflow.patching.plan import make_plan
-from global_chat.workflow.patching.planned import Plan, Planned
-from global_chat.workflow.patching.verify import differences
-from global_chat.workflow.reading.forms import Layout
 from global_chat.yaml import nodes
-from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.data import Places, at, only_changed
+from global_chat.yaml.node_edits import CannotEdit, NodeEdits
 from global_chat.yaml.nodes import Alias, inside
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
 
-_NOTHING = Layout("jobs", nodes.Mapping(0, 0, False), None, None, (), (), ())
+
+_NO_KEYS = nodes.Mapping(0, 0, False)
+_NOTHING = Layout(JOBS, _NO_KEYS, None, None, (), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def apply(
     if workflow.is_empty and not plan.steps:
         raise PatchRejected("There is no workflow yet: give it steps under `jobs`.")
     after = _written(workflow, plan)
-    if wrong := differences(workflow, after, plan):
+    if wrong := _differences(workflow, after, plan):
         raise _disturbance(workflow, wrong)
     warnings = (*plan.warnings, *_new_problems(workflow, after), *_reached_twice(workflow, after))
     renamed = {step.old.key: step.new.key for step in plan.steps if step.old}
@@ -85,12 +87,11 @@ def _does_something(layout: Layout, plan: Plan) -> bool:
 
 def _written(workflow: Workflow, plan: Plan) -> Workflow:
     if workflow.layout is None or workflow.root is None:
-        return workflow.with_text(_from_scratch(plan, workflow.text))
+        return workflow.with_text(new_document(plan, workflow.text))
     layout = workflow.layout
     edits = NodeEdits(workflow.source, workflow.root)
     try:
-        form = jobs_writing if layout.form == "jobs" else steps_writing
-        form.write(edits, layout, plan)
+        layout.form.write(edits, layout, plan)
         if plan.name is not None and (entry := layout.root.own.get("name")):
             edits.set_value(layout.root, entry, plan.name)
         elif plan.name is not None:
@@ -105,19 +106,6 @@ def _written(workflow: Workflow, plan: Plan) -> Workflow:
             "The change would have made the document unreadable, so nothing was changed. "
             f"{error.message}"
         ) from None
-
-
-def _from_scratch(plan: Plan, above: str) -> str:
-    """A workflow that is all new, in the form that the app exports. `above` holds comments that
-    were there before."""
-    whole: dict[str, yaml_text.Data] = {"name": plan.name or "New workflow"}
-    parts: dict[str, tuple[Planned[Any], ...]]
-    parts = {"jobs": plan.steps, "triggers": plan.triggers, "edges": plan.edges}
-    for section, planned in parts.items():
-        whole[section] = {p.new.key: jobs_writing.whole_part(p.new) for p in planned}
-    kept = [line for line in above.splitlines() if line.lstrip().startswith("#")]
-    lines = yaml_text.block({key: value for key, value in whole.items() if value})
-    return "\n".join((*kept, *lines)) + "\n"
 
 
 def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:
@@ -195,3 +183,86 @@ def _before(key: str, sources: Mapping[str, list[str]]) -> dict[str, None]:
             found[key] = None
             waiting += sources.get(key, ())
     return found
+
+
+#: What a plan may change in a part, on it or under `openfn`. All else must stay as it is.
+_KEYS = (
+    *("id", "uuid", "name", "adaptor", "adaptors", "type", "cron", "cron_expression", "enabled"),
+    *("source_trigger", "source_job", "target_job", "condition_type", "condition_expression"),
+    *("condition_label", "next", "condition", "expression", "label", "disabled", *SETTING_KEYS),
+)
+_PLANNED: Places = {**dict.fromkeys(_KEYS), "openfn": dict.fromkeys(_KEYS)}
+
+
+def _differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
+    """Differences between `after` and the planned result; empty when there are none."""
+    old, new = before.layout, after.layout
+    if new is None:
+        return ["there is no workflow"]
+    found = [
+        *_unlike("step", plan.steps, new.steps),
+        *_unlike("trigger", plan.triggers, new.triggers),
+        *_unlike("path", plan.edges, new.edges),
+    ]
+    if new.name != (plan.name if plan.name is not None else old and old.name):
+        found.append("the name of the workflow")
+    if old and new.start != plan.start:
+        found.append("`start`")
+    if old:
+        found += _disturbed(before, after, old, new, plan)
+    return found
+
+
+def _unlike(kind: str, planned: Iterable[Planned[Any]], placed: Iterable[Placed[Any]]) -> list[str]:
+    plans = list(planned)
+    fresh = {plan.new.key for plan in plans if not plan.old}
+    wanted = {_comparable(plan.new, fresh) for plan in plans}
+    there = {_comparable(p.part, fresh) for p in placed}
+    return [f"the {kind} {part.key}" for part in sorted(wanted ^ there, key=lambda p: str(p.key))]
+
+
+def _comparable(part: Any, fresh: set[str]) -> Any:
+    """The part without its line. Texts that the styles of YAML end differently compare without
+    blanks at the end; code does so in new parts only."""
+    loose: dict[str, Any] = {
+        name: value.strip() or None
+        for name in ("condition_expression", "cron_expression")
+        if isinstance(value := getattr(part, name, None), str)
+    }
+    if hasattr(part, "condition_type"):
+        loose["condition_type"] = part.condition_type or "always"
+        loose["enabled"] = part.enabled is not False
+    if getattr(part, "code", None) and part.key in fresh:
+        loose["code"] = part.code.rstrip()
+    return replace(part, line=0, **loose)
+
+
+def _disturbed(
+    before: Workflow, after: Workflow, old: Layout, new: Layout, plan: Plan
+) -> list[str]:
+    """What changed without being planned: other keys of parts, of the workflow, of the document."""
+    found: list[str] = []
+    there = {(kind, placed.part.key): placed.mapping for kind, placed in _parts_of(new)}
+    places = {id(placed.part): placed.mapping for _, placed in _parts_of(old)}
+    for kind, planned in (("s", plan.steps), ("t", plan.triggers), ("e", plan.edges)):
+        for one in planned:
+            was = places[id(one.old)] if one.old else None
+            now = there.get((kind, one.new.key)) or _NO_KEYS
+            moved = kind == "e" and old.form.is_list and _source(one.old) != _source(one.new)
+            if was and not moved and not only_changed(was, now, _PLANNED):
+                found.append(f"other keys of {one.new.key}")
+    if not only_changed(old.root, new.root, dict.fromkeys((*old.form.structure, "name"))):
+        found.append("other keys of the workflow")
+    whole, result = before.root, after.root
+    if before.path and whole and result and not only_changed(whole, result, at(before.path)):
+        found.append("other parts of the document")
+    return found
+
+
+def _source(part: Any) -> tuple[str | None, ...]:
+    return (part.source_trigger, part.source_step) if isinstance(part, Edge) else ()
+
+
+def _parts_of(layout: Layout) -> Iterator[tuple[str, Placed[Any]]]:
+    for kind, parts in (("s", layout.steps), ("t", layout.triggers), ("e", layout.edges)):
+        yield from ((kind, placed) for placed in parts)

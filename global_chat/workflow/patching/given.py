@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 
-from global_chat.workflow.checking.known_keys import Kind, known_keys
-from global_chat.workflow.checking.problem_places import did_you_mean
+from global_chat.workflow.checking.part_rules import did_you_mean
 from global_chat.workflow.drafting import edge_fields, fields_of, placeholder_owner
+from global_chat.workflow.forms.jobs import JOBS
+from global_chat.workflow.forms.layout import Kind, Layout, Placed
+from global_chat.workflow.forms.settings import KAFKA, secrets_in, settings_by_name
 from global_chat.workflow.parts import Edge, Step
 from global_chat.workflow.patch import Fields, Patch
-from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.reading.trigger_settings import KAFKA, secrets_in, settings_by_name
 from global_chat.yaml.nodes import Value, text_of
+
+
+@dataclass(slots=True)
+class Findings:
+    """What planning comes upon: `problems` reject the patch, `warnings` go with its result."""
+
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def fresh_id(ids: Iterable[str | None], old: Layout) -> str | None:
+    """An id for a new part where its siblings, whose `ids` are given, have ids; without siblings,
+    where any part of the document has one."""
+    siblings = tuple(ids)
+    relevant = siblings or (
+        *(placed.part.id for placed in old.steps),
+        *(placed.part.id for placed in old.triggers),
+        *(placed.part.id for placed in old.edges),
+    )
+    return str(uuid4()) if any(relevant) else None
+
 
 #: What a part of each section of a patch is called.
 SECTIONS = {"jobs": "step", "triggers": "trigger", "edges": "path"}
@@ -133,7 +155,7 @@ def _left_over(patch: Patch) -> Iterator[tuple[str, str, list[str]]]:
 
 def _is_known(layout: Layout, section: str, name: str) -> bool:
     kind = _FIELDS[section][0]
-    known = known_keys("jobs", kind) | known_keys(layout.form, kind)
+    known = JOBS.known[kind] | layout.form.known[kind]
     return name in known or name.startswith("x-")
 
 

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from global_chat.workflow.checking.code import condition_problem
-from global_chat.workflow.checking.edges import CONDITION_TYPES, allowed_conditions
 from global_chat.workflow.finding import find_step
+from global_chat.workflow.forms.jobs import JOBS
+from global_chat.workflow.forms.layout import Layout, Planned
 from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch
-from global_chat.workflow.patching.given import not_there
-from global_chat.workflow.patching.planned import Findings, Planned, fresh_id
-from global_chat.workflow.reading import steps_form
-from global_chat.workflow.reading.forms import Layout
+from global_chat.workflow.patching.given import Findings, fresh_id, not_there
 
 #: A step or a trigger as one end of a path: whether it is a trigger, and its key in the result.
 #: A part that is removed keeps its old key here.
@@ -138,7 +136,7 @@ class _PathPlanner:
             return None
         usual = "always" if source[0] else "on_job_success"
         edge = self._conditioned(Edge(key, None, condition_type=usual, enabled=True), fields)
-        custom = self.layout.form == "jobs" and "->" not in key and key.strip()
+        custom = not self.layout.form.is_list and "->" not in key and key.strip()
         return replace(
             _between(edge, source, target),
             key=key if custom else f"{source[1]}->{target[1]}",
@@ -202,8 +200,8 @@ class _PathPlanner:
         label = text("condition_label", edge.condition_label)
         if fields.get("condition_expression") and "condition_type" not in fields:
             kind = "js_expression"
-        named = steps_form.CONDITIONS.get((expression or "").strip())
-        if self.layout.form == "steps" and kind == "js_expression" and named:
+        named = self.layout.form.named.get((expression or "").strip())
+        if kind == "js_expression" and named:
             kind = named  # there is no other way to write this there
         if kind != "js_expression" and kind != edge.condition_type:
             expression, label = None, text("condition_label", None)
@@ -318,10 +316,10 @@ def _condition(edge: Edge) -> tuple[str | None, str | None]:
 def _check_condition(edge: Edge, layout: Layout, found: Findings) -> None:
     """Not every form can hold what is wrong here, so it is told before anything is written."""
     kind = edge.condition_type
-    if kind not in (None, *allowed_conditions(layout.form)):
+    if kind not in (None, *layout.form.conditions):
         found.problems.append(
             f"The path `{edge.key}` has the unknown condition type `{str(kind)[:40]}`. "
-            f"It is one of {', '.join(CONDITION_TYPES)}."
+            f"It is one of {', '.join(JOBS.conditions)}."
         )
     expression = (edge.condition_expression or "").strip()
     if kind == "js_expression" and not expression:
@@ -337,7 +335,7 @@ def _with_own_keys(planned: list[Planned[Edge]], layout: Layout) -> list[Planned
 
     In the list form keys are not written: there a path's key is what it joins.
     """
-    if layout.form == "steps":
+    if layout.form.is_list:
         return planned
     taken = {plan.new.key for plan in planned if plan.old and plan.old.key == plan.new.key}
     result: list[Planned[Edge]] = []

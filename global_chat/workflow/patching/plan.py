@@ -12,10 +12,14 @@ from dataclasses import dataclass, replace
 from global_chat.workflow.checking.adaptors import adaptor_problem, full_specifier
 from global_chat.workflow.checking.part_rules import name_problem
 from global_chat.workflow.drafting import placeholder_owner
-from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.workflow.forms.layout import Layout, Plan, Planned
+from global_chat.workflow.forms.settings import CURSOR, KAFKA, settings_by_name
+from global_chat.workflow.parts import EMPTY_BODY, Edge, Step, Trigger
 from global_chat.workflow.patch import Fields, Patch, PatchRejected
 from global_chat.workflow.patching.given import (
     STEP_ENDS,
+    Findings,
+    fresh_id,
     goes_by_name,
     in_own_terms,
     not_there,
@@ -25,12 +29,7 @@ from global_chat.workflow.patching.given import (
     wrong_types,
 )
 from global_chat.workflow.patching.paths import plan_paths
-from global_chat.workflow.patching.planned import Findings, Plan, Planned, fresh_id, merged
-from global_chat.workflow.reading.forms import Layout
-from global_chat.workflow.reading.trigger_settings import CURSOR, KAFKA, settings_by_name
 from global_chat.yaml.nodes import Value
-
-EMPTY_BODY = "// Add operations here\n"
 
 #: Settings that mean something for one type of trigger only; they go when the type changes.
 _SETTINGS_OF = {
@@ -123,7 +122,7 @@ class _Planner:
 
     def _check_key(self, key: str, others: Iterable[str]) -> None:
         """Steps and triggers of a list share their keys, and no key is blank."""
-        if not key.strip() or (self.layout.form == "steps" and key in others):
+        if not key.strip() or (self.layout.form.is_list and key in others):
             self.found.problems.append(
                 f"`{key}` cannot be the key of a new part: give it one of its own."
             )
@@ -228,7 +227,7 @@ class _Planner:
     def _trigger_key(self, old: Trigger, type_: str | None) -> str:
         """A trigger that is named after its type follows it, where that key is free."""
         taken = {p.part.key for p in self.layout.triggers}
-        if self.layout.form == "steps":
+        if self.layout.form.is_list:
             taken |= {p.part.key for p in self.layout.steps} | self.patch.jobs.keys()
         return type_ if type_ and old.key == old.type and type_ not in taken else old.key
 
@@ -239,7 +238,7 @@ class _Planner:
         if type_ != old.type:
             foreign = {k for t, keys in _SETTINGS_OF.items() if t != type_ for k in keys}
         kept = {key: value for key, value in old.settings.items() if key not in foreign}
-        settings = merged(kept, settings_by_name(fields))
+        settings = _merged(kept, settings_by_name(fields))
         self._follow_cursor(old, settings, steps)
         return settings
 
@@ -305,3 +304,19 @@ def _in_order(steps: list[Planned[Step]], edges: Iterable[Planned[Edge]]) -> lis
         else:
             return ordered + waiting
     return ordered
+
+
+def _merged(old: Mapping[str, Value], new: Mapping[str, Value]) -> dict[str, Value]:
+    """`old` with what `new` says; null takes a key away, and mappings are merged key by key."""
+    result = dict(old)
+    for key, value in new.items():
+        before = result.get(key)
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(before, dict):
+            result[key] = _merged(before, value)
+            if before and not result[key]:
+                del result[key]
+        else:
+            result[key] = value
+    return result

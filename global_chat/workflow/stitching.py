@@ -8,17 +8,17 @@ the contract.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
+from global_chat.contract.texts import replace_lone_surrogates
+from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
-from global_chat.workflow.reading.forms import Layout, Placed
-from global_chat.workflow.stitching.body_edits import BodyEdits
-from global_chat.workflow.stitching.code_scalars import clean
-from global_chat.yaml.nodes import Scalar, value_of
+from global_chat.yaml.data import at, only_changed
+from global_chat.yaml.nodes import Scalar, Sequence, value_of
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Splice
+from global_chat.yaml.text_edits import TextEdits
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -43,7 +43,7 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
     if layout is None or step is None:
         raise KeyError(key)
     _refuse_other_bodies(workflow, layout, step)
-    code = clean(code)
+    code = replace_lone_surrogates(code).replace("\r\n", "\n")
     if code == step.part.code:
         return workflow
     target = (workflow.layouts.index(layout), key)
@@ -52,7 +52,7 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
             after = _attempt(workflow, target, code, style)
         except (InvalidWorkflow, ValueError):
             continue
-        if _is_as_meant(workflow, after, target, code):
+        if _is_as_meant(workflow, after, key, code):
             return after
     raise InternalError(
         f"The code of `{key}` could not be written into this document without touching other "
@@ -91,11 +91,12 @@ def _attempt(workflow: Workflow, target: Target, code: str, style: Style) -> Wor
 def _with_bodies(workflow: Workflow, codes: Mapping[Target, str | None], style: Style) -> Workflow:
     splices: list[Splice] = []
     for number, layout in enumerate(workflow.layouts):
-        edits = BodyEdits(workflow.source, workflow.root, layout, *style)
+        edits = TextEdits(workflow.source, workflow.root, layout.body_key, layout.steps, "next")
         for step in layout.steps:
             here = (number, step.part.key)
             if here in codes:
-                splices += edits.set_body(step, codes[here])
+                in_place, in_blocks = style[0] and step.part.has_code, style[1]
+                splices += edits.set_text(step, codes[here], in_place, in_blocks)
     return workflow.with_text(workflow.source.splice(splices))
 
 
@@ -107,22 +108,13 @@ def _codes(workflow: Workflow) -> dict[Target, str | None]:
     }
 
 
-def _is_as_meant(before: Workflow, after: Workflow, target: Target, code: str) -> bool:
-    """Whether the target's code is the new one and all other parts, of every workflow, are as they
-    were."""
-    return _parts(after, target, None) == _parts(before, target, code)
-
-
-def _parts(workflow: Workflow, target: Target, code: str | None) -> list[object]:
-    """All that the text says, lines aside; `code`, if given, in the place of the target's."""
-    found: list[object] = []
-    for number, layout in enumerate(workflow.layouts):
-        found += (layout.name, layout.id, layout.key)
-        for step in layout.steps:
-            part = replace(step.part, line=0)
-            if code is not None and (number, part.key) == target:
-                part = replace(part, code=code)
-            found.append(part)
-        found += (replace(trigger.part, line=0) for trigger in layout.triggers)
-        found += (replace(edge.part, line=0) for edge in layout.edges)
-    return found
+def _is_as_meant(before: Workflow, after: Workflow, key: str, code: str) -> bool:
+    """Whether the step's code is the new one and all else in the text says what it said."""
+    layout, now = before.layout, after.layout
+    step, stitched = (each.step(key) if each else None for each in (layout, now))
+    if not (layout and step and stitched and before.root and after.root):
+        return False
+    holder = step.holder
+    own = holder.items.index(step.node) if isinstance(holder, Sequence) else key
+    place = at((*before.path, layout.form.sections[0], own, layout.body_key))
+    return stitched.part.code == code and only_changed(before.root, after.root, place)

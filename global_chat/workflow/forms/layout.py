@@ -1,19 +1,21 @@
-"""What every form of a workflow is read into: its parts, each with its place in the source.
+"""What every form of a workflow is read into, and what a form is.
 
-A `Layout` is one workflow. `jobs_form` and `steps_form` read one each, `project` finds the
-workflows of a text and picks the page's. Whoever edits the text works from the places; whoever
-only reads works from the parts, and knows no form.
+A `Layout` is one workflow with its places in the source, a `Plan` what is to become of it. A `Form`
+reads the one from a text and writes the other into it. Whoever edits the text works from the
+places; whoever only reads works from the parts, and knows no form.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sized
+from collections import abc
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.parts import Edge, Step, Trigger
+from global_chat.yaml.node_edits import NodeEdits
 from global_chat.yaml.nodes import (
     Content,
     Entry,
@@ -64,7 +66,7 @@ class Layout:
     entry in a project's mapping of workflows, `key` what names it there. `body_key` is the key
     that holds a step's code. `start` is the key of the step or trigger that `start:` names."""
 
-    form: Literal["jobs", "steps"]
+    form: Form
     root: Mapping
     name: str | None
     id: str | None
@@ -77,11 +79,90 @@ class Layout:
 
     @property
     def body_key(self) -> str:
-        return "body" if self.form == "jobs" else "expression"
+        return self.form.body_key
 
     def step(self, key: str) -> Placed[Step] | None:
         """The step with exactly this key."""
         return next((s for s in self.steps if s.part.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Generic[P]):
+    """One part of the result. `old` is what it was, None for a new one; `new` what it will be."""
+
+    old: P | None
+    new: P
+
+    @property
+    def changes(self) -> bool:
+        return self.old != self.new
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole result. A part of the document that no planned part comes from is removed. New
+    parts stand behind the part after which they are to be written.
+
+    `name` is the workflow's new name, None to leave it. `start` is the part with which the
+    workflow begins, in a form that says so.
+    """
+
+    name: str | None
+    steps: tuple[Planned[Step], ...]
+    triggers: tuple[Planned[Trigger], ...]
+    edges: tuple[Planned[Edge], ...]
+    start: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def placements(
+    parts: abc.Sequence[Placed[P]], planned: Iterable[Planned[P]]
+) -> list[tuple[Placed[P], P]]:
+    """Every new part with the part of the document behind which it goes: the one that it follows
+    in the plan; the last one that stays, when it comes first. There must be one that stays."""
+    by_part = {id(placed.part): placed for placed in parts}
+    plans = list(planned)
+    staying = {id(plan.old) for plan in plans if plan.old}
+    after = next(placed for placed in reversed(parts) if id(placed.part) in staying)
+    found: list[tuple[Placed[P], P]] = []
+    for plan in plans:
+        if plan.old:
+            after = by_part[id(plan.old)]
+        else:
+            found.append((after, plan.new))
+    return found
+
+
+Kind = Literal["workflow", "step", "trigger", "edge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How one form of document is read and written. A new one is a new file, and a place in
+    `project.FORMS`.
+
+    `sections` are the keys by which a workflow is of this form. `structure` holds every key under
+    which parts stand or are referred to, `known` the keys that the app and its command line write,
+    `held` those that a part's fields are read from. `conditions` are the types of a path's
+    condition, `named` the expressions that are another way to write one. In a form that
+    `is_list`, steps and triggers share their keys, and the key of a path is what it joins.
+    """
+
+    sections: tuple[str, ...]
+    body_key: str
+    structure: frozenset[str]
+    known: abc.Mapping[Kind, frozenset[str]]
+    held: abc.Mapping[Kind, frozenset[str]]
+    conditions: tuple[str, ...]
+    named: abc.Mapping[str, str]
+    is_list: bool
+    read: Callable[[Source, Mapping, str | None, Entry | None], Layout]
+    write: Callable[[NodeEdits, Layout, Plan], None]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text: keys, mostly."""
+    return frozenset(text.split())
 
 
 def check_number(parts: Sized) -> None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.finding import fold
-from global_chat.workflow.reading import jobs_form, steps_form
-from global_chat.workflow.reading.forms import Layout, is_nothing, key_text, unusable
+from global_chat.workflow.forms.jobs import JOBS
+from global_chat.workflow.forms.layout import Form, Layout, is_nothing, key_text, unusable
+from global_chat.workflow.forms.steps import STEPS
+from global_chat.yaml.data import Path
 from global_chat.yaml.nodes import (
     Entry,
     Mapping,
@@ -20,13 +22,16 @@ from global_chat.yaml.nodes import (
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Source
 
+FORMS = (JOBS, STEPS)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A workflow's mapping in the text. In a project it has a key: the mapping key, or the list
-    item's `id` or name."""
+    """A workflow's mapping in the text, and what leads to it there. In a project it has a key: the
+    mapping key, or the list item's `id` or name."""
 
     root: Mapping
+    path: Path = ()
     key: str | None = None
     entry: Entry | None = None
 
@@ -37,8 +42,13 @@ class Place:
 
     def read(self, source: Source) -> Layout:
         """Its parts. Raises InvalidWorkflow where one has the wrong shape."""
-        read = steps_form.read if "steps" in self.root.own else jobs_form.read
-        return read(source, self.root, self.key, self.entry)
+        form = next(iter(_forms(self.root)), JOBS)
+        return form.read(source, self.root, self.key, self.entry)
+
+
+def _forms(mapping: Mapping) -> list[Form]:
+    """The forms that a mapping has sections of."""
+    return [form for form in FORMS if not mapping.own.keys().isdisjoint(form.sections)]
 
 
 def places(source: Source, root: Node) -> tuple[Place, ...]:
@@ -63,37 +73,42 @@ def places(source: Source, root: Node) -> tuple[Place, ...]:
 
 
 def _must_be_workflow(source: Source, mapping: Mapping, offset: int) -> None:
-    known = (*jobs_form.KEYS, *steps_form.KEYS)
-    if not any(key in mapping.own for key in (*known, "name")):
+    forms = _forms(mapping)
+    if not forms and "name" not in mapping.own:
         message = "This is not a workflow: it has neither `jobs:` nor `steps:` nor `name:`."
         raise refusal(source, offset, message)
-    if "steps" in mapping.own and any(key in mapping.own for key in jobs_form.KEYS):
-        raise refusal(
-            source,
-            mapping.own["steps"].start,
-            "A workflow has either `steps:` or `jobs:`, not both.",
-        )
+    if len(forms) > 1:
+        start = next(mapping.own[key].start for key in forms[-1].sections if key in mapping.own)
+        raise refusal(source, start, "A workflow has either `steps:` or `jobs:`, not both.")
 
 
 def _project(source: Source, entry: Entry) -> list[Place]:
     value = resolve(entry.value)
     if isinstance(value, Mapping):
-        return [_place(source, e.value, key_text(source, e), e) for e in value.entries]
+        keys = [(key_text(source, entry), entry) for entry in value.entries]
+        return [_place(source, entry.value, key, key, entry) for key, entry in keys]
     if isinstance(value, Sequence):
-        return [_place(source, item, None, None) for item in value.items]
+        return [_place(source, item, at) for at, item in enumerate(value.items)]
     if is_nothing(value):
         return []
     raise refusal(source, entry.value.start, "`workflows` must hold a mapping or a list.")
 
 
-def _place(source: Source, node: Node, key: str | None, entry: Entry | None) -> Place:
+def _place(
+    source: Source,
+    node: Node,
+    at: str | int,
+    key: str | None = None,
+    entry: Entry | None = None,
+) -> Place:
     root = resolve(node)
     if isinstance(root, Scalar) and root.is_null:
         raise refusal(source, node.start, f"The workflow `{key}` is empty.", "Give it `jobs:`.")
     if not isinstance(root, Mapping):
         raise refusal(source, node.start, "A workflow must be a mapping with `jobs:` or `steps:`.")
     _must_be_workflow(source, root, node.start)
-    return Place(root, key or text_of(root, "id") or text_of(root, "name"), entry)
+    name = key or text_of(root, "id") or text_of(root, "name")
+    return Place(root, ("workflows", at), name, entry)
 
 
 def select(found: tuple[Place, ...], wanted: str | None) -> Place:

@@ -1,4 +1,4 @@
-"""What a trigger holds besides its type, schedule and switch, wherever its form keeps it.
+"""What a trigger holds besides its type, schedule and switch: read, and written where it stands.
 
 The export has every setting on the trigger. The portability form has them under `openfn:`, where
 the Kafka ones are `kafka:`, or on the trigger, where the Kafka ones stand one by one. A setting has
@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import re
 from collections import abc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from global_chat.workflow.forms.layout import Placed
 from global_chat.workflow.parts import Step, Trigger
-from global_chat.workflow.reading.forms import Placed
-from global_chat.yaml.nodes import Entry, Mapping, Scalar, Value, data_of, entries_of, resolve
+from global_chat.yaml.nodes import (
+    Entry,
+    Mapping,
+    Scalar,
+    Value,
+    data_of,
+    entries_of,
+    resolve,
+    text_of_key,
+    value_of,
+)
+from global_chat.yaml.writing import Data
 
 KAFKA = "kafka_configuration"
 CURSOR = "cron_cursor_job"
@@ -45,13 +56,13 @@ _SECRET = re.compile(r"user_?name|password|passphrase|secret|token|credential|ap
 
 @dataclass(frozen=True, slots=True)
 class PlacedSetting:
-    """A setting and where it stands: `entry` among the keys of `holder`, which is the trigger, its
-    `openfn`, or one of these's Kafka settings. `field` is the key of a Kafka setting, which is then
-    that one of `name`, else None."""
+    """A setting and where it stands: its `entry`, and the keys that lead from the trigger to the
+    mapping with it, `openfn` and that of the Kafka settings. `field` is the key of a Kafka setting,
+    which is then that one of `name`, else None."""
 
     name: str
     field: str | None
-    holder: Mapping
+    path: tuple[str, ...]
     entry: Entry
 
 
@@ -59,28 +70,21 @@ def placed_settings(trigger: Mapping) -> Iterator[PlacedSetting]:
     """Every setting with its place, secrets and nulls included, under the name of the export.
 
     One that stands both under `openfn:` and on the trigger comes twice, that of `openfn:` last: it
-    is the one that counts. Raises InvalidWorkflow when merge keys nest too deep.
+    is the one that counts.
     """
-    holders = [trigger]
-    extra = entries_of(trigger).get("openfn")
-    if extra and isinstance(inner := resolve(extra.value), Mapping):
-        holders.append(inner)
-    for holder in holders:
-        for key, entry in entries_of(holder).items():
+    for at, holder in (((), trigger), (("openfn",), value_of(trigger, "openfn"))):
+        for key, entry in entries_of(holder).items() if isinstance(holder, Mapping) else ():
             value = resolve(entry.value)
             path = SETTING_PATHS.get(key, ())
             if path == (KAFKA,) and isinstance(value, Mapping):
                 for field, each in entries_of(value).items():
-                    yield PlacedSetting(KAFKA, field, value, each)
+                    yield PlacedSetting(KAFKA, field, (*at, key), each)
             elif path and path != (KAFKA,):
-                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, holder, entry)
+                yield PlacedSetting(path[0], key if path[0] == KAFKA else None, at, entry)
 
 
 def trigger_settings(trigger: Mapping) -> dict[str, Value]:
-    """The settings of `Trigger.settings`: null ones are absent, secret ones are left out.
-
-    Raises InvalidWorkflow when aliases make too much of one.
-    """
+    """The settings of `Trigger.settings`: null ones are absent, secret ones are left out."""
     settings: dict[str, Value] = {}
     kafka: dict[str, Value] = {}
     for placed in placed_settings(trigger):
@@ -148,3 +152,64 @@ def _with_cursor(placed: Placed[Trigger], keys: dict[str, str]) -> Placed[Trigge
     if key is None:
         return placed
     return replace(placed, part=replace(placed.part, settings={**settings, CURSOR: key}))
+
+
+#: The order in which the app writes them.
+SETTINGS = (CURSOR, "webhook_reply", "webhook_response_config", KAFKA)
+
+
+def changed_settings(
+    trigger: Mapping | None,
+    old: Trigger,
+    new: Trigger,
+    ids: abc.Mapping[str, str | None],
+    spelled: Callable[[abc.Mapping[str, Data]], dict[str, Data]] = dict,
+    *,
+    in_openfn: bool = False,
+) -> dict[str, Data]:
+    """What turns the settings of `old` into those of `new`, each where and as it is written: values
+    by key, those under `openfn` in a mapping of their own; None takes one away.
+
+    One that is not there yet is written as `spelled` has it, under `openfn` with `in_openfn`. `ids`
+    are the steps' ids by key, for a document that names the step of a cursor by its id.
+    """
+    values: dict[str, Data] = {}
+    places = list(placed_settings(trigger)) if trigger else []
+    for name, value in _difference(old.settings, new.settings).items():
+        here = [place for place in places if place.name == name]
+        if not here:
+            within(values, ("openfn",) if in_openfn else ()).update(spelled({name: value}))
+        for place in here:
+            path = place.path
+            if place.field is None:
+                now, was = value, data_of(place.entry.value)
+                if name == CURSOR and value and was not in (None, old.settings.get(CURSOR)):
+                    now = ids.get(str(value))
+                within(values, path)[text_of_key(place.entry)] = now
+            elif path and path[-1] != "openfn":
+                within(values, path[:-1])[path[-1]] = value
+            else:
+                fields = value if isinstance(value, dict) else {place.field: None}
+                within(values, path).update(fields)
+    return values
+
+
+def _difference(old: abc.Mapping[str, Value], new: abc.Mapping[str, Value]) -> dict[str, Value]:
+    """What changes `old` to `new`, key by key; None takes one away."""
+    found: dict[str, Value] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := _difference(before, value):
+                found[key] = inner
+        elif value != before or type(value) is not type(before):
+            found[key] = value
+    return found
+
+
+def within(values: dict[str, Data], path: tuple[str, ...]) -> dict[str, Data]:
+    """The mapping at `path` in `values`, made where it is not there yet."""
+    for key in path:
+        inner = values.setdefault(key, {})
+        values = inner if isinstance(inner, dict) else {}
+    return values

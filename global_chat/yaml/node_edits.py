@@ -12,14 +12,14 @@ import re
 from collections import abc
 from collections.abc import Iterator
 
-from global_chat.workflow.patching.neighbours import (
+from global_chat.yaml import writing as yaml_text
+from global_chat.yaml.block_scalars import header_span
+from global_chat.yaml.neighbours import (
     NeighbourStyle,
     apart,
     below_comments,
     lines_of,
 )
-from global_chat.yaml import writing as yaml_text
-from global_chat.yaml.block_scalars import header_span
 from global_chat.yaml.nodes import (
     Alias,
     Entry,

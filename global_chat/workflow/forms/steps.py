@@ -1,13 +1,14 @@
-"""Reads the portability form: one `steps:` list of steps and triggers, joined by `next`."""
+"""The portability form: one `steps:` list of steps and triggers, joined by `next`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
 
-from global_chat.workflow.parts import Edge, Step, Trigger
-from global_chat.workflow.reading.forms import (
+from global_chat.workflow.forms.jobs import JOBS
+from global_chat.workflow.forms.layout import (
     MAX_PARTS,
+    Form,
     Layout,
     Placed,
     check_number,
@@ -15,8 +16,11 @@ from global_chat.workflow.reading.forms import (
     code_path_of,
     is_nothing,
     key_text,
+    words,
 )
-from global_chat.workflow.reading.trigger_settings import trigger_settings, with_cursors
+from global_chat.workflow.forms.settings import KAFKA_FIELDS, trigger_settings, with_cursors
+from global_chat.workflow.forms.steps_writing import write
+from global_chat.workflow.parts import Edge, Step, Trigger
 from global_chat.yaml.nodes import (
     Content,
     Entry,
@@ -32,8 +36,6 @@ from global_chat.yaml.nodes import (
 )
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Source
-
-KEYS = ("steps",)
 
 #: Conditions that the app knows by name; the expressions are other ways that files write them.
 CONDITIONS = {
@@ -79,7 +81,7 @@ def read(
         check_number(edges)
         check_number(steps)
     return Layout(
-        form="steps",
+        form=STEPS,
         root=root,
         name=text_of(root, "name"),
         id=_uuid(root) or text_of(root, "id"),
@@ -225,3 +227,37 @@ def _condition(value: Content | None) -> tuple[str, str | None]:
         return "always", None
     known = CONDITIONS.get(text)
     return (known, None) if known else ("js_expression", value.text)
+
+
+STEPS = Form(
+    sections=("steps",),
+    body_key="expression",
+    structure=frozenset({"steps", "next", "start"}),
+    known={
+        "workflow": words(
+            "id name description schema_version steps start openfn options globals credentials "
+            "history concurrency enable_job_logs"
+        ),
+        "step": words(
+            "id name adaptor adaptors expression configuration credential keychain_credential "
+            "openfn enabled next state linker previous workflow pos"
+        ),
+        "trigger": words(
+            "id name type enabled cron_expression cron_cursor cron_cursor_job "
+            "cron_cursor_job_id webhook_reply webhook_response_config webhook_auth_methods "
+            "custom_path comment kafka kafka_configuration openfn next previous pos"
+        )
+        | KAFKA_FIELDS,
+        "edge": words("condition expression label condition_label disabled enabled openfn name"),
+    },
+    held={
+        "step": words("name adaptor expression"),
+        "trigger": words("type enabled cron_expression cron"),
+        "edge": words("condition expression label condition_label disabled enabled"),
+    },
+    conditions=(*JOBS.conditions, "never"),
+    named=CONDITIONS,
+    is_list=True,
+    read=read,
+    write=write,
+)
