@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from global_chat.contract.attachments import Attachment
-from global_chat.contract.errors import BadRequest
+from global_chat.contract.attachments import FIELD_OF_TYPE, Attachment
+from global_chat.contract.errors import BadRequest, TurnError
+from global_chat.contract.texts import nearest
+from global_chat.disk.project_folder import page_of
 from global_chat.disk.reading import read_text
 from global_chat.render.text import counted, diff_lines
 from global_chat.workflow.document import Workflow
+from global_chat.workflow.parts import Page
 
 from .session import Session
 
@@ -41,8 +45,54 @@ def run(session: Session, line: str) -> str:
         raise BadRequest("A quotation mark is not closed.") from None
     command = COMMANDS.get(name)
     if command is None:
-        raise BadRequest(f"There is no command /{name}; /help lists them.")
+        near = nearest(name, COMMANDS)
+        hint = f"did you mean /{near}?" if near else "/help lists them."
+        raise BadRequest(f"There is no command /{name}; {hint}")
     return command.run(session, words)
+
+
+def hint(line: str) -> str | None:
+    """What to say to a line that is nothing but the name of a command without its slash."""
+    name = {"exit": "quit", "q": "quit"}.get(line.lower(), line.lower())
+    return f"Write /{name} for the command. Nothing was sent." if name in COMMANDS else None
+
+
+def completions(session: Session, line: str) -> list[str]:
+    """What the last word of a command line may become: a command, an attachment type, a file, a
+    page."""
+    *before, last = line.split(" ")
+    if not before:
+        found = [f"/{name}" for name in COMMANDS]
+    elif before == ["/page"]:
+        name = Page.parse(session.page).workflow or "workflow"
+        found = [f"workflows/{name}/{key}" for key in _keys(session)]
+    elif before == ["/attach"]:
+        found = list(FIELD_OF_TYPE)
+    elif before[0] == "/attach" and len(before) == 2:
+        found = _files(last)
+    else:
+        found = []
+    return [word for word in found if word.startswith(last)] if line.startswith("/") else []
+
+
+def _keys(session: Session) -> list[str]:
+    with suppress(TurnError):
+        return [step.key for step in _current(session).steps]
+    return []
+
+
+def _files(start: str) -> list[str]:
+    folder, _, name = start.rpartition("/")
+    with suppress(OSError, ValueError):
+        inside = sorted(Path(folder + "/" if "/" in start else ".").iterdir())
+        prefix = f"{folder}/" if "/" in start else ""
+        hidden = name.startswith(".")
+        return [
+            shlex.quote(f"{prefix}{path.name}") + ("/" if path.is_dir() else "")
+            for path in inside
+            if hidden or not path.name.startswith(".")
+        ]
+    return []
 
 
 def _help(_session: Session, _words: list[str]) -> str:
@@ -52,7 +102,7 @@ def _help(_session: Session, _words: list[str]) -> str:
 
 def _page(session: Session, words: list[str]) -> str:
     if words:
-        session.page = " ".join(words)
+        session.page = page_of(" ".join(words), session.text)
         session.save()
     return f"Page: {session.page or '(none)'}"
 
@@ -63,6 +113,8 @@ def _attach(session: Session, words: list[str]) -> str:
     if len(words) != 2:
         return _attached(session)
     type_, path = words
+    if not type_.strip():
+        raise BadRequest("An attachment needs a type, as in /attach log run.log.")
     session.attachments.append(Attachment(type_, read_text(Path(path))))
     return _attached(session)
 
@@ -89,7 +141,7 @@ def _diff(session: Session, _words: list[str]) -> str:
 
 def _undo(session: Session, _words: list[str]) -> str:
     if not session.step_back():
-        return "There is nothing to undo in this session."
+        return "There is nothing to undo. `global-chat undo FILE` takes the last /apply back."
     return "The last change is undone. " + (
         "Earlier ones are not applied yet."
         if session.changed
@@ -97,11 +149,25 @@ def _undo(session: Session, _words: list[str]) -> str:
     )
 
 
+def _reload(session: Session, _words: list[str]) -> str:
+    pending = session.changed
+    session.reload()
+    more = " /undo brings back what was not applied." if pending else ""
+    return f"The workflow is as {session.workflow} has it now.{more}"
+
+
+def _discard(session: Session, _words: list[str]) -> str:
+    if not session.changed:
+        return "There is nothing to discard."
+    session.reload()
+    return f"Dropped; the workflow is as {session.workflow} has it now. /undo brings it back."
+
+
 def _apply(session: Session, _words: list[str]) -> str:
     if not session.changed:
         return "There is nothing to apply."
-    session.apply()
-    return f"Written to {session.workflow}."
+    written = ", ".join(map(str, session.apply())) or session.workflow
+    return f"Written to {written}. `global-chat undo {session.workflow}` takes it back."
 
 
 def _steps(session: Session, _words: list[str]) -> str:
@@ -126,6 +192,8 @@ COMMANDS = {
     "detach": Command("/detach", "Attach nothing after all", _detach),
     "diff": Command("/diff", "Show what differs from the file", _diff),
     "undo": Command("/undo", "Take the last change back", _undo),
+    "reload": Command("/reload", "Take the file as it is now", _reload),
+    "discard": Command("/discard", "Drop what is not applied", _discard),
     "apply": Command("/apply", "Write the workflow to its file", _apply),
     "quit": Command("/quit", "Leave; what is not applied is kept in the session file", _quit),
 }

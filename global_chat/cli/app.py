@@ -21,6 +21,7 @@ from .options import (
     ResultOptions,
     ShowOptions,
     flag,
+    option,
     takes,
 )
 
@@ -109,24 +110,34 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
     return converse(options, model)
 
 
-@app.command(epilog="Example: global-chat check fixtures/workflows/complaints-intake.yaml")
+@app.command(epilog="Example: global-chat check workflow.yaml my-project --format github")
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Workflow YAML; - is stdin.")],
-    as_json: Annotated[bool, flag("--json", help="One JSON object a line, for CI.")] = False,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH…", help="Workflow files or project folders; - is stdin."),
+    ],
+    style: Annotated[
+        str, option("--format", metavar="NAME", help="text, github, json or sarif.")
+    ] = "text",
+    as_json: Annotated[bool, flag("--json", help="The same as --format json.")] = False,
+    strict: Annotated[bool, flag("--strict", help="Warnings fail too.")] = False,
 ) -> None:
-    """Say what is wrong with workflow files.
+    """Say what is wrong with workflow files, and with the code in files of their own.
 
-    Exit code 0: nothing; 1: some problem; 2: a file cannot be read.
+    Exit code 0: no error; 1: an error, with --strict also a warning; 2: a file cannot be read.
     """
-    from .workflow_files import run_check  # noqa: PLC0415 (as above)
+    from .workflow_files import FORMATS, run_check  # noqa: PLC0415 (as above)
 
-    raise typer.Exit(run_check(files, as_json))
+    if style not in FORMATS:
+        raise typer.BadParameter(f"{style!r} is none of {', '.join(FORMATS)}.")
+    raise typer.Exit(run_check(files, "json" if as_json else style, strict=strict))
 
 
 @app.command(epilog="Example: global-chat diff before.yaml after.yaml")
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The workflow as it was.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The workflow as it is now.")],
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The workflow as it was.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The workflow as it is now.")],
+    as_json: Annotated[bool, flag("--json", help="One object, {changes, diff}.")] = False,
 ) -> None:
     """Tell what changed between two workflow files, in workflow terms and as text.
 
@@ -134,7 +145,34 @@ def diff(
     """
     from .workflow_files import run_diff  # noqa: PLC0415 (as above)
 
-    raise typer.Exit(run_diff(old, new))
+    raise typer.Exit(run_diff(old, new, as_json))
+
+
+@app.command(epilog="Example: global-chat undo workflow.yaml")
+def undo(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A workflow file or a folder.")],
+    page: Annotated[
+        str | None, option("--page", metavar="TEXT", help="Which, of a folder.")
+    ] = None,
+) -> None:
+    """Take back the last change that --apply or /apply wrote into a workflow's files.
+
+    It is refused when a file was changed since.
+    """
+    from .workflow_files import run_undo, told  # noqa: PLC0415 (as above)
+
+    raise typer.Exit(told(lambda: run_undo(file, page)))
+
+
+@app.command(epilog="Example: global-chat new workflow visits.yaml")
+def new(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="workflow, case or settings.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to write; a case's folder.")],
+) -> None:
+    """Write a commented example to start from. Nothing that exists is written over."""
+    from .workflow_files import run_new, told  # noqa: PLC0415 (as above)
+
+    raise typer.Exit(told(lambda: run_new(kind, file)))
 
 
 app.command(epilog=replay.EPILOG)(replay.replay)

@@ -20,7 +20,8 @@ from global_chat.render.text import Stream, clean, counted
 from .options import flag
 
 if TYPE_CHECKING:
-    from global_chat.knowledge.library import Library, SyncResult
+    from global_chat.knowledge.adaptors import SyncResult
+    from global_chat.knowledge.library import Library
 
 docs_app = typer.Typer(
     name="docs",

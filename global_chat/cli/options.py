@@ -57,6 +57,10 @@ def config_option(panel: str) -> Any:
 class PayloadOptions:
     """What the turn is given."""
 
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="MESSAGE", help="What you want; - reads it from stdin."),
+    ] = None
     input: Annotated[
         str | None,
         option("--input", "-i", metavar="PATH|-", help="The payload, JSON or YAML; - is stdin."),
@@ -72,18 +76,27 @@ class ContextOptions:
     """What the request is about, from files of its own."""
 
     workflow: Annotated[
-        Path | None, option("--workflow", "-w", metavar="PATH", help="The workflow's YAML file.")
+        Path | None,
+        option(
+            "--workflow",
+            "-w",
+            metavar="PATH",
+            help="The workflow's YAML file, or a project folder.",
+        ),
     ] = None
     page: Annotated[
         str | None,
-        option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP]."),
+        option("--page", metavar="TEXT", help="Where you are: workflows/NAME[/STEP], or a step."),
     ] = None
     attach: Annotated[
         list[str] | None,
         option("--attach", "-a", metavar="TYPE=PATH", help="A log or a dataclip; repeatable."),
     ] = None
     apply: Annotated[
-        bool, flag("--apply", help="Write the changed workflow back into --workflow.")
+        bool, flag("--apply", help="Write the change back into --workflow and its code files.")
+    ] = False
+    dry_run: Annotated[
+        bool, flag("--dry-run", help="Show the difference as a patch; write nothing.")
     ] = False
 
 
@@ -147,6 +160,15 @@ class ModelOptions:
     record: Annotated[
         Path | None,
         option("--record", metavar="PATH", help="Write model turns to one.", panel=_MODEL),
+    ] = None
+    model: Annotated[
+        list[str] | None,
+        option(
+            "--model",
+            metavar="[AGENT=]NAME",
+            help="Another model, for all agents or for one; repeatable.",
+            panel=_MODEL,
+        ),
     ] = None
     base_url: Annotated[str | None, base_url_option(_MODEL)] = None
     timeout: Annotated[float | None, timeout_option(_MODEL)] = None

@@ -22,7 +22,7 @@ from global_chat.model.anthropic import DEFAULT_BASE_URL
 from global_chat.model.prices import Budgeted, Prices, parse_prices
 from global_chat.model.seam import Model
 from global_chat.render.live import console
-from global_chat.render.text import Stream, clean, diff_lines
+from global_chat.render.text import Stream, clean, counted, diff_lines
 from global_chat.render.wording import error_text
 from global_chat.replay import report
 from global_chat.replay.cases import Case, collect, matching, read_labelled, shard
@@ -45,7 +45,7 @@ TakeTurns = Callable[[Work, Callable[[Result], None]], Coroutine[Any, Any, None]
 
 
 def run_replay(options: ReplayOptions) -> int:
-    """Do it and return the exit code. Every failure is told; none escapes."""
+    """Run the command and return the exit code. Failures are reported on standard error."""
     colours = not os.environ.get("NO_COLOR")
     screen, errors = (console(stream, colours=colours) for stream in (sys.stdout, sys.stderr))
     try:
@@ -71,8 +71,8 @@ class _Replay:
             with History(options.history) as history:
                 return self._look_back(history, words[1:])
         if words[:1] in (["history"], ["compare"]) and not Path(words[0]).exists():
-            usage = "It is `replay history`, or `replay compare A B` with two of its runs"
-            raise BadRequest(f"{usage}, such as last~1 and last.")
+            runs = "`replay compare A B` with two of its runs, such as last~1 and last"
+            raise BadRequest(f"Use `replay history`, or {runs}.")
         _check(options)
         cases = self._selected()
         if options.update:
@@ -133,8 +133,8 @@ class _Replay:
         if not labelled:
             raise BadRequest("None of these cases has a route label, so none can be run live.")
         if left_out := len(chosen) - len(labelled):
-            some = "1 case is" if left_out == 1 else f"{left_out} cases are"
-            self._say(f"{some} left out: without a route label nothing can be judged live.")
+            why = "without a route label nothing can be judged live"
+            self._say(f"Left out: {counted(left_out, 'case')}, because {why}.")
         return labelled
 
     def _replay(self, history: History, cases: Sequence[Case], take_turns: TakeTurns) -> int:
@@ -156,8 +156,8 @@ class _Replay:
             interrupted = True
         summary = self._report(history, run, cases)
         if count := len(left()):
-            runs = "1 run of a case is" if count == 1 else f"{count} runs of cases are"
-            self._say(f"{runs} left. Go on with --resume.")
+            to_go = f"{counted(count, 'turn')} to go"
+            self._say(f"The run is not complete: {to_go}. Go on with --resume.")
         else:
             history.end(run)
         return 130 if interrupted else int(bool(count or summary.failed))
@@ -175,8 +175,8 @@ class _Replay:
                     lost = error
                     raise StopRun from error
                 failed += result.failed
-                told = f"{failed} failed" if failed else ""
-                bar.update(task, advance=1, description=clean(result.case), failed=told)
+                count = f"{failed} failed" if failed else ""
+                bar.update(task, advance=1, description=clean(result.case), failed=count)
                 self._stop_after(result)
 
             asyncio.run(take_turns(work, receive))
@@ -218,7 +218,7 @@ class _Replay:
         """
         updates = [u for case in cases if (u := update_of(asyncio.run(play_script(case))))]
         if not updates:
-            self._screen.print("Every case expects what comes. Nothing to update.")
+            self._screen.print("Every case expects what came out. Nothing to update.")
             return 0
         changing = [u for u in updates if u.before != u.after]
         for one in changing:
@@ -230,7 +230,7 @@ class _Replay:
             if not sys.stdin.isatty():
                 self._say("Nothing was written. Look at the differences, then add --yes.")
                 return 1
-            if not typer.confirm(f"Write these {len(changing)} files?"):
+            if not typer.confirm(f"Write {counted(len(changing), 'file')}?"):
                 return 1
         write_together({one.path: one.after for one in changing})
         self._screen.print(f"Updated {len(changing)} of {len(cases)} cases.")
@@ -240,9 +240,11 @@ class _Replay:
 def _check(options: ReplayOptions) -> None:
     """Raise `BadRequest` for options that contradict each other."""
     if options.live and options.backend == "scripted":
-        raise BadRequest("--live asks a model; it does not go with --backend scripted.")
+        raise BadRequest("--live asks a model, so it cannot be combined with --backend scripted.")
     if options.batches and options.backend == "offline":
-        raise BadRequest("--batches is the provider's; it does not go with --backend offline.")
+        raise BadRequest(
+            "--batches asks the provider, so it cannot be combined with --backend offline."
+        )
     for name in ("routes_only", "batches", "record", "budget"):
         if getattr(options, name) not in (None, False) and not options.asks_model:
             raise BadRequest(f"--{name.replace('_', '-')} is for live runs: add --live.")

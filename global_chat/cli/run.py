@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -23,17 +24,25 @@ from global_chat.contract.errors import BadRequest, InternalError, TurnError
 from global_chat.contract.events import Emit, Event, WorkflowChanged
 from global_chat.contract.payload import JobPayload, Payload, WorkflowPayload, read
 from global_chat.contract.response import Response
-from global_chat.disk.reading import read_object, read_text
-from global_chat.disk.writing import ResultPaths, check_writable, result_paths, write_together
+from global_chat.disk.applying import apply_change
+from global_chat.disk.pulled import WorkflowFiles
+from global_chat.disk.writing import (
+    ResultPaths,
+    check_writable,
+    refuse_links,
+    result_paths,
+    write_together,
+)
 from global_chat.render.choice import renderer
 from global_chat.render.renderers import Renderer
-from global_chat.render.text import Stream
+from global_chat.render.text import Stream, clean, patch
 from global_chat.trace.writer import TraceWriter
 from global_chat.turn.take import take_job_turn, take_turn, take_workflow_turn
 
+from .given import Given, files_read, read_given
 from .offline_turns import take_offline_turn
 from .options import ContextOptions, ModelOptions, PayloadOptions, ResultOptions, ShowOptions
-from .wiring import wire
+from .wiring import prices_of, show_bug, wire
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -77,10 +86,11 @@ def run_command(kind: TurnKind, command: Command) -> int:
     except TurnError as error:
         code = invocation.fail(error)
     except KeyboardInterrupt:
-        invocation.keep_unfinished()
-        code = 130
+        code = invocation.interrupted()
     except Exception as error:
         code = invocation.fail(InternalError.from_bug(error))
+        if command.show.verbose:
+            show_bug(error)
     return invocation.close(code)
 
 
@@ -98,7 +108,9 @@ class _Invocation:
     def __init__(self, kind: TurnKind, command: Command) -> None:
         self._kind, self._command = kind, command
         self._began = time.perf_counter()
-        self._paths: ResultPaths | None = None
+        self._paths: ResultPaths | None = None  # None when nothing is to be written
+        self._outputs: list[Path] = []
+        self._asked = self._kept = False
         self._unfinished: str | None = None
         self._closers: list[Callable[[], object]] = []
         self._renderer = self._choose_renderer(stream=None)
@@ -107,24 +119,36 @@ class _Invocation:
         command = self._command
         self._check_options()
         paths = self._check_paths()
-        given = given_object(command.given, command.context)
-        payload = read(self._kind.payload, given)
+        given = read_given(command.given, command.context)
+        payload = read(self._kind.payload, given.data)
         if isinstance(payload, Payload):
             self._renderer = self._choose_renderer(payload.options.stream)
+        self._inputs(given.workflow)
+        self._asked = True
         response = self._take(payload)
-        files = self._write(response, paths)
-        applied = self._apply(response, given.get("workflow_yaml"))
-        files += filter(None, [applied])
-        self._unfinished = None
+        code, files = self._keep(response, paths, given.workflow)
+        self._asked = False
+        out = Stream(sys.stdout)
         if command.show.as_json:
-            Stream(sys.stdout).json(response.as_json())
+            out.json(response.as_json())
+        elif command.context.dry_run and not command.show.events:
+            self._show_patch(out, given, response.workflow_yaml)
         self._renderer.finish(files, time.perf_counter() - self._began)
-        to_apply = command.context.apply and response.workflow_yaml is not None
-        return 1 if to_apply and applied is None else 0
+        lost = out.error or (self._renderer.output_error if command.show.events else None)
+        if lost:
+            raise InternalError(f"Standard output could not be written: {lost.strerror}.")
+        return code
+
+    def _inputs(self, workflow: WorkflowFiles | None) -> None:
+        """No result may replace a file that holds the workflow or a step's code."""
+        if workflow is not None and not self._command.context.dry_run:
+            check_writable(self._outputs, inputs=list(workflow.files))
 
     def _take(self, payload: AnyPayload) -> Response:
         wired = wire(self._command.model, payload.api_key)
         self._closers.append(wired.keep_recording)
+        if wired.live:
+            self._renderer.closing.prices = prices_of(wired.services.settings)
         emit = self._emitter(self._listeners(payload))
         with self._renderer:
             offline = wired.services.backend == "offline"
@@ -151,15 +175,19 @@ class _Invocation:
             workflow_out=results.workflow_out,
             output_dir=results.output_dir,
         )
-        named = [path for path in (model.record, results.trace) if path is not None]
+        self._outputs = [path for path in (model.record, results.trace) if path is not None]
+        if not context.dry_run:
+            self._outputs += [paths.response, paths.workflow, paths.partial]
+            named = (results.output, results.workflow_out)
+            refuse_links(path for path in self._outputs[-3:] if path not in named)
         check_writable(
-            [paths.response, paths.workflow, paths.partial, *named],
-            inputs=_files_read(given, context, model),
-            create=results.output_dir,
+            self._outputs,
+            inputs=files_read(given, context, model),
+            create=None if context.dry_run else results.output_dir,
         )
-        if context.apply and context.workflow is not None:
+        if context.apply and context.workflow is not None and not context.workflow.is_dir():
             check_writable([context.workflow])
-        self._paths = paths
+        self._paths = None if context.dry_run else paths
         return paths
 
     def _choose_renderer(self, stream: bool | None) -> Renderer:
@@ -210,44 +238,66 @@ class _Invocation:
 
         return emit
 
-    def _write(self, response: Response, paths: ResultPaths) -> list[Path]:
+    def _keep(
+        self, response: Response, paths: ResultPaths, workflow: WorkflowFiles | None
+    ) -> tuple[int, list[Path]]:
+        """Write the results, and the change back into the workflow's files; the exit code, and
+        what was written. Files of an earlier turn do not stay where this one writes none."""
+        context, changed = self._command.context, response.workflow_yaml
+        if context.dry_run:
+            return 0, []
         texts = {paths.response: response.as_json() + "\n"}
-        workflow = response.workflow_yaml
-        if workflow is not None:
-            texts[paths.workflow] = workflow
-        write_together(texts)
-        return list(texts)
-
-    def _apply(self, response: Response, before: str | None) -> Path | None:
-        """Write the workflow back, unless its file was changed while the turn ran; return the file.
-
-        None means that nothing was written.
-        """
-        context, workflow = self._command.context, response.workflow_yaml
-        target = context.workflow if context.apply else None
-        if target is None or workflow is None:
-            return None
-        if read_text(target) != before:
-            self._renderer.note(
-                f"{target} was changed while the turn ran, so it was left alone; the workflow of "
-                "this turn is in the file named below."
+        if changed is not None:
+            texts[paths.workflow] = changed
+        earlier = (path for path in (paths.workflow, paths.partial) if path.is_file())
+        write_together({**dict.fromkeys(earlier), **texts})
+        self._kept = True
+        if not context.apply or workflow is None or changed is None:
+            return 0, list(texts)
+        try:
+            return 0, [*texts, *apply_change(workflow, changed)]
+        except TurnError as error:
+            self._renderer.failed(
+                type(error)(f"{error.message} The workflow of this turn is in {paths.workflow}.")
             )
-            return None
-        write_together({target: workflow})
-        return target
+            return 1, list(texts)
 
-    def keep_unfinished(self) -> None:
-        """After an interrupt: what was finished before it is kept, and named."""
-        if self._paths is None or self._unfinished is None:
+    def _show_patch(self, out: Stream, given: Given, changed: str | None) -> None:
+        """The change as a patch: of each file that `--apply` would write, or of the document."""
+        if changed is None:
             return
-        with contextlib.suppress(TurnError):
-            write_together({self._paths.partial: self._unfinished})
-            self._renderer.note(f"What was finished is in {self._paths.partial}.")
+        if given.workflow is not None:
+            before, after = given.workflow.files, given.workflow.split(changed)
+        else:
+            path = Path("workflow.yaml")
+            before, after = {path: given.data.get("workflow_yaml") or ""}, {path: changed}
+        for file, text in after.items():
+            shown = patch(os.path.relpath(file), before.get(file), text)
+            out.write(clean(shown) if out.isatty() else shown)
+        out.flush()
+
+    def interrupted(self) -> int:
+        """After an interrupt: what was finished before it is kept, and all is named."""
+        paths = self._paths
+        if self._asked:
+            texts = {}
+            kept = "nothing was kept"
+            if paths is not None and self._unfinished is not None:
+                texts[paths.partial] = self._unfinished
+                kept = f"what was finished is in {paths.partial}"
+            message = f"Interrupted: {kept}. The workflow file is as it was."
+            if paths is not None:
+                ended = {"code": 499, "type": "INTERRUPTED", "message": message}
+                texts[paths.response] = json.dumps(ended, indent=2) + "\n"
+                with contextlib.suppress(TurnError):
+                    write_together(texts)
+            self._renderer.note(message)
+        return 130
 
     def fail(self, error: TurnError) -> int:
         """Tell the failure everywhere it is promised: the response file, stdout, stderr."""
         paths = self._paths
-        if paths is not None:
+        if paths is not None and not self._kept:
             texts = {}
             if error.partial_workflow is not None:
                 texts[paths.partial] = error.partial_workflow
@@ -278,52 +328,6 @@ class _Invocation:
                 self._renderer.failed(error)
                 code = code or error.exit_code
         return code
-
-
-def given_object(given: PayloadOptions, context: ContextOptions) -> dict[str, Any]:
-    """The payload's object: the file's, with what other options name put over it.
-
-    Raises `BadRequest` when there is nothing to read or a file cannot be used.
-    """
-    if given.input is None and given.message is None:
-        raise BadRequest(
-            "There is nothing to do: give a payload with --input, or say what you want with "
-            "--message."
-        )
-    if given.input == "":
-        raise BadRequest("--input is empty: name a file, or - for standard input.")
-    data = read_object(given.input) if given.input is not None else {}
-    if not isinstance(data, dict):
-        read(Payload, data)  # says what is wrong with it
-        raise BadRequest("The payload must be one object.")
-    if given.message is not None:
-        data["content"] = given.message
-    if context.workflow is not None:
-        data["workflow_yaml"] = read_text(context.workflow)
-    if context.page is not None:
-        data["page"] = context.page
-    if context.attach:
-        before = data.get("attachments")
-        kept = before if isinstance(before, list) else []
-        data["attachments"] = [*kept, *(_attachment(text) for text in context.attach)]
-    return data
-
-
-def _attachment(text: str) -> dict[str, str]:
-    type_, equals, path = text.partition("=")
-    if not equals or not type_.strip() or not path:
-        raise BadRequest(
-            f"--attach {text!r} should name a type and a file, as in --attach log=run.log."
-        )
-    return {"type": type_.strip(), "content": read_text(Path(path))}
-
-
-def _files_read(given: PayloadOptions, context: ContextOptions, model: ModelOptions) -> list[Path]:
-    """The files that a turn reads, which no result may replace."""
-    names = [given.input] if given.input and given.input != "-" else []
-    names += [text.partition("=")[2] for text in context.attach or ()]
-    paths = [context.workflow, model.script, model.config]
-    return [*map(Path, names), *(path for path in paths if path is not None)]
 
 
 def _collector() -> TracerProvider:

@@ -85,7 +85,7 @@ def _row(line: str) -> Row | None:
 def _tree(rows: Iterable[Row]) -> Tree:
     """The turn's own span with all others inside, a line each, in the order in which they began.
 
-    A turn that was cut off has no such span in the file; an unfinished one then stands for it.
+    An interrupted turn has no such span in the file; the tree then begins with an unfinished one.
     """
     spans = {row["span"]: row for row in sorted(rows, key=lambda row: row["span"])}
     first = next(iter(spans.values()))
@@ -130,7 +130,7 @@ def _routing(row: Row) -> list[Any]:
     facts = (row.get(name) for name in ("destination", "confidence", "job_key"))
     why = (row.get(name) for name in ("sent_to", "reason", "detail"))
     return [
-        f"router {decision(*facts)}" if row.get("destination") else "router decided nothing",
+        f"router {decision(*facts)}" if row.get("destination") else "router made no decision",
         _took(row),
         rerouting(*why) if _is_rerouted(row) else None,
         row.get("error_type"),

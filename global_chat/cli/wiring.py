@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import tomllib
-from collections.abc import Coroutine
+import traceback
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from platformdirs import user_config_path
 from pydantic import SecretStr, ValidationError
 
 from global_chat.agents.context import Services
 from global_chat.contract.errors import BadRequest, dotted, in_words
+from global_chat.contract.names import AgentName
 from global_chat.contract.response import Response
 from global_chat.contract.settings import Settings
+from global_chat.contract.texts import did_you_mean
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import write_atomically
 from global_chat.knowledge.library import Library, Reference
 from global_chat.knowledge.registry import registry_address
 from global_chat.knowledge.store import cache_folder
 from global_chat.model.anthropic import AnthropicModel
+from global_chat.model.prices import Prices, parse_prices
 from global_chat.model.recording import Recording
 from global_chat.model.retry import Retrying
 from global_chat.model.scripted import ScriptedModel
 from global_chat.model.seam import Model
+from global_chat.model.secrets import scrub
+from global_chat.render.text import Stream, clean
 
 from .options import ModelOptions
 
 CONFIG_VARIABLE = "GLOBAL_CHAT_CONFIG"
+SETTINGS_FILE = "global-chat.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +74,15 @@ class Wired:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Settings from `path`, else from the file that `GLOBAL_CHAT_CONFIG` names, else defaults.
+    """Settings from `path`, else from the file that `GLOBAL_CHAT_CONFIG` names, else from
+    `global-chat.toml` here or in a folder above, else in the user's configuration folder, else
+    defaults.
 
     Raises `BadRequest` naming the file, the setting and what is expected.
     """
+    path = path or _settings_file()
     if path is None:
-        named = os.environ.get(CONFIG_VARIABLE)
-        if not named:
-            return Settings()
-        path = Path(named)
+        return Settings()
     try:
         return Settings.model_validate(
             _over_defaults(tomllib.loads(read_text(path).removeprefix("\ufeff")))
@@ -82,8 +91,57 @@ def read_settings(path: Path | None) -> Settings:
         raise BadRequest(f"{path} is not TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        fault = {"model_type": "must be a table"}.get(first["type"]) or in_words(first, Settings)
+        fault = in_words(first, Settings).replace("an object", "a table")
         raise BadRequest(f"{path}: `{dotted(first['loc'], 'settings')}` {fault}.") from None
+
+
+def _settings_file() -> Path | None:
+    if named := os.environ.get(CONFIG_VARIABLE):
+        return Path(named)
+    here = Path.cwd()
+    folders = (here, *here.parents, user_config_path("global-chat", appauthor=False))
+    return next((f / SETTINGS_FILE for f in folders if (f / SETTINGS_FILE).is_file()), None)
+
+
+def prices_of(settings: Settings) -> Prices:
+    """The prices that come with the program, and the settings' in their place.
+
+    Raises `BadRequest` when a price of the settings cannot be used.
+    """
+    known = parse_prices().model_dump()
+    try:
+        return Prices.model_validate({**known, "models": {**known["models"], **settings.prices}})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = dotted(("prices", *first["loc"][1:]), "prices")
+        raise BadRequest(f"The settings' `{where}` {in_words(first, Prices)}.") from None
+
+
+def show_bug(error: Exception) -> None:
+    """Print where a bug in this program raised `error`, without secrets, for a report."""
+    lines = "".join(traceback.format_exception(error))
+    keys = filter(None, map(os.environ.get, ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")))
+    Stream(sys.stderr).line(clean(scrub(lines, keys)))
+
+
+def with_models(settings: Settings, named: Sequence[str]) -> Settings:
+    """The settings with the models that `--model` names, each for all agents or for one.
+
+    Raises `BadRequest` for an agent that there is not.
+    """
+    agents = get_args(AgentName)
+    for text in named:
+        agent, equals, model = text.rpartition("=")
+        if not model.strip() or (equals and agent not in agents):
+            raise BadRequest(
+                f"--model {text!r} should be a model's name, or AGENT=NAME with one of "
+                f"{', '.join(agents)}.{did_you_mean(agent, agents)}"
+            )
+        wanted = {a: settings.of(a) for a in agents if agent in ("", a)}
+        settings = settings.model_copy(
+            update={a: one.model_copy(update={"model": model}) for a, one in wanted.items()}
+        )
+    return settings
 
 
 def _over_defaults(given: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +160,7 @@ def wire(options: ModelOptions, api_key: SecretStr | None) -> Wired:
 
     Raises `BadRequest` for options that contradict each other or name what is not there.
     """
-    settings = read_settings(options.config)
+    settings = with_models(read_settings(options.config), options.model or ())
     if options.timeout is not None:
         settings = settings.model_copy(update={"timeout_seconds": options.timeout})
     backend = options.backend or ("scripted" if options.script else "anthropic")

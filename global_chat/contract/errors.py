@@ -183,7 +183,7 @@ class InternalError(TurnError):
         """The error that a user is told of when a bug in this program raised `error`."""
         return cls(
             f"Something went wrong inside global-chat ({type(error).__name__}). Nothing was lost: "
-            "your workflow file is as it was. Run again with -v and report what it prints."
+            "your workflow file is as it was. Run again with -v, and report what it prints."
         )
 
 
@@ -201,7 +201,7 @@ _WORDS = {
     "list_type": "must be a list",
     **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
-    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "must be a number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
     "string_too_short": "must not be empty",
 }
 
@@ -228,7 +228,9 @@ def in_words(one: Mapping[str, Any], model: Any = None) -> str:
     if kind != "extra_forbidden" or model is None:
         return words
     name, known = str(one["loc"][-1]), _keys(model.model_json_schema())
-    near = nearest(name, known) if name not in known else None  # a known key in the wrong place
+    near = (
+        nearest(name, known, cutoff=0.75) if name not in known else None
+    )  # a known key in the wrong place
     return f"{words} (did you mean `{near}`?)" if near else words
 
 

@@ -123,7 +123,7 @@ class Payload(_Conversation):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Those, and one for a page that is none."""
+        """Those of every payload, and one for a page that is not valid."""
         if not self.page or self.page.strip("/").startswith("workflows"):
             return super().warnings
         return (

@@ -56,6 +56,9 @@ class Settings(_Settings):
     planner: AgentSettings = AgentSettings(model="claude-opus-5-5", max_tokens=16_000)
     planning: PlannerSettings = PlannerSettings()
     retry: RetrySettings = RetrySettings()
+    prices: dict[str, dict[str, float]] = {}
+    """US dollars for a million tokens by the beginning of a model's id, as in `model/prices.toml`:
+    `input`, `output`, `cache_write`, `cache_read`."""
     timeout_seconds: float = Field(default=600.0, gt=0)
     """Bounds each model call: its first byte, the silence between bytes, and the whole."""
 

@@ -19,9 +19,9 @@ def without_fence(text: str) -> str:
     return match["inside"] if match else text
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like `word`, if one is."""
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known word that is most like `word`, if one is: 1 is the same, 0 shares nothing."""
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

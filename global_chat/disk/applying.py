@@ -26,7 +26,9 @@ def apply_change(given: WorkflowFiles, after: str) -> list[Path]:
     or cannot be written, `InternalError` when writing fails: then all are as they were.
     """
     if changed := given.changed_since():
-        raise BadRequest(f"{changed} was changed by something else, so it was left alone.")
+        raise BadRequest(
+            f"{changed} was changed by something else since it was read, so it was left alone."
+        )
     files = given.split(after)
     check_writable(list(files))
     record = _record(given.path)

@@ -1,4 +1,4 @@
-"""Finds the workflow files of a project's folder, as `openfn project pull` leaves them."""
+"""Finds what a page means: a workflow's file in a project's folder, a step by its name alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest, InvalidWorkflow
+from global_chat.contract.texts import did_you_mean
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.finding import fold
 from global_chat.workflow.parts import Page
@@ -40,6 +41,34 @@ def workflow_file(path: Path, page: str | None) -> Path:
     raise BadRequest(
         f"The folder {path} holds {len(found)} workflows; say with --page which one is meant: "
         f"{listed}."
+    )
+
+
+def page_of(page: str, workflow_yaml: object) -> str:
+    """The page that `--page` means: a page as it is, else the page of the step or the workflow that
+    has this name.
+
+    Raises `BadRequest` when it is neither.
+    """
+    if page.strip("/").partition("/")[0] == "workflows":
+        return page
+    text = workflow_yaml if isinstance(workflow_yaml, str) else ""
+    known: dict[str, str] = {}
+    hits = []
+    with suppress(InvalidWorkflow):
+        for key, workflow in Workflow.every(text):
+            name = key or workflow.name or "workflow"
+            known |= {step.key: f"workflows/{name}/{step.key}" for step in workflow.steps}
+            if step := workflow.find_step(page):
+                hits.append(f"workflows/{name}/{step.key}")
+            elif page in (key, workflow.name):
+                hits.append(f"workflows/{name}")
+    if len(hits) == 1:
+        return hits[0]
+    fault = "names several steps" if hits else "is not a page, and no step has this name"
+    raise BadRequest(
+        f"The page {page!r} {fault}. Write workflows/NAME or workflows/NAME/STEP."
+        f"{'' if hits else did_you_mean(page, known)}"
     )
 
 

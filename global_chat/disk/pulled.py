@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import abc
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -20,11 +21,10 @@ from global_chat.workflow.changes import pairs
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Problem, Step
-from global_chat.workflow.stitching.code_scalars import literal, quoted
 from global_chat.yaml.block_scalars import header_span
 from global_chat.yaml.nodes import Alias, Entry, Mapping, Node, Scalar, find, lineage
 from global_chat.yaml.source import BOM, Source, Splice
-from global_chat.yaml.writing import scalar
+from global_chat.yaml.writing import literal, quoted, scalar
 
 from .reading import MAX_BYTES, read_text
 
@@ -78,11 +78,11 @@ class WorkflowFiles:
 
     def changed_since(self) -> Path | None:
         """A file that is no longer as it was read, if there is one."""
-        for path, text in self.files.items():
-            try:
-                if read_text(path) != text:
-                    return path
-            except BadRequest:
+        for path in {self.path, *self.files}:
+            now = None
+            with suppress(BadRequest):
+                now = read_text(path)
+            if now != self.files.get(path):
                 return path
         return None
 

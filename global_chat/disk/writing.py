@@ -14,7 +14,7 @@ import secrets
 import shutil
 import signal
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
@@ -87,6 +87,16 @@ def check_writable(
     for path, given in product(outputs, inputs):
         if _same_file(path, given):
             raise BadRequest(f"The result would replace the input {given}; name another file.")
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """Raise `BadRequest` for a link under a name that the program chose: it may lead anywhere."""
+    for path in paths:
+        if path.is_symlink():
+            raise BadRequest(
+                f"{path} is a link to another file, so nothing is written there. Delete the link, "
+                "or name the file yourself with --output and --workflow-out."
+            )
 
 
 def _check_target(path: Path) -> None:

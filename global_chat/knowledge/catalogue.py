@@ -142,25 +142,20 @@ class Catalogue:
         return "\n".join(rows)
 
     def nearest(self, specifier: str) -> str | None:
-        """The closest known specifier, the given one included; None when nothing is close."""
+        """The known specifier closest to one, which may be itself; None when nothing is close."""
         wanted = parse_specifier(specifier)
-        package = self._nearest_package(wanted, specifier)
-        if package is None:
-            return None
-        version = wanted.version if wanted and wanted.package == package else None
-        return f"{package}@{nearest_version(version, self.versions[package])}"
-
-    def _nearest_package(self, wanted: Specifier | None, text: str) -> str | None:
-        if wanted and wanted.package in self.versions:
-            return wanted.package
-        written = wanted.name if wanted else re.sub(r"@[^@/]*$", "", text.strip())
+        written = wanted.name if wanted else re.sub(r"@[^@/]*$", "", specifier.strip())
         name = written.lower().rpartition("/")[2][:_LONGEST_NAME]
-        names = {Specifier(package).name: package for package in self.versions}
-        names |= {_fold(a.system): a.package for a in self._adaptors.values() if a.system}
+        names = {_fold(a.system): a.package for a in self._adaptors.values() if a.system}
+        names |= {Specifier(package).name: package for package in self.versions}
         close = get_close_matches(name, names, n=1, cutoff=_CLOSE_ENOUGH)
         if not close and len(name) > _BEGINNING:
             close = [known for known in names if known.startswith(name)]
-        return names[close[0]] if close else None
+        if not close:
+            return None
+        package = names[close[0]]
+        version = wanted.version if wanted and wanted.package == package else None
+        return f"{package}@{nearest_version(version, self.versions[package])}"
 
 
 def _fold(text: str) -> str:

@@ -33,10 +33,10 @@ from .catalogue import CATALOGUE_FILE, Adaptor, Catalogue
 from .pages import (
     SUFFIXES,
     Document,
-    FolderReader,
     Page,
     Section,
     digest_of,
+    folder_documents,
     handbook_documents,
     handbook_files,
 )
@@ -44,23 +44,11 @@ from .search import PROMPT_FLOOR, SEARCH_FLOOR, Floor, Passage, search_passages,
 from .store import (
     IndexReport,
     Store,
-    digests,
     index_source,
     read_setting,
     remove_source,
     write_settings,
 )
-
-__all__ = [
-    "AdaptorText",
-    "IndexReport",
-    "Library",
-    "Passage",
-    "SourceStatus",
-    "Status",
-    "SyncResult",
-]
-
 
 _LONGEST_PASSAGE = 4_000  # characters
 _MOST_PASSAGES = 3
@@ -109,10 +97,9 @@ class Library:
         registry: str | None = None,
         offline: bool = False,
         fetch_seconds: float = 4.0,
-        catalogue: Catalogue | None = None,
     ) -> None:
         self._store = Store(folder)
-        self._catalogue = catalogue or Catalogue.load()
+        self._catalogue = Catalogue.load()
         self._shelf = AdaptorShelf(self._store)
         self._adaptors = AdaptorLookup(
             self._shelf, self._catalogue, registry, fetch_seconds, offline=offline
@@ -131,7 +118,7 @@ class Library:
     @property
     def catalogue(self) -> Catalogue:
         """The catalogue, with the versions that a registry has told of."""
-        return self._catalogue.with_versions(self._shelf.known_versions())
+        return self._catalogue.with_versions(self._store.adaptor_versions())
 
     async def search(
         self,
@@ -180,14 +167,13 @@ class Library:
             raise BadRequest(f"{path} is not a page of Markdown ({', '.join(SUFFIXES)}).")
 
         def work(connection: sqlite3.Connection) -> IndexReport:
-            before = digests(connection, str(root))
-            reader = FolderReader(root, before)
-            found = reader.documents()
-            report = index_source(connection, "folder", str(root), found, reader.unchanged)
-            if not before and not report.added:
-                why = f" Left out: {'; '.join(reader.skipped[:3])}." if reader.skipped else ""
+            skipped: list[str] = []
+            documents = folder_documents(root, skipped)
+            report = index_source(connection, "folder", str(root), documents)
+            if not report.added + report.changed + report.removed + report.unchanged:
+                why = f" Left out: {'; '.join(skipped[:3])}." if skipped else ""
                 raise BadRequest(f"{path} holds no Markdown (.md, .mdx) to index.{why}")
-            return replace(report, skipped=tuple(reader.skipped))
+            return replace(report, skipped=tuple(skipped))
 
         return self._store.run(work)
 
@@ -271,7 +257,7 @@ def _page(adaptor: Adaptor, docs: AdaptorDocs | None) -> Document:
         lines.append("Operations: " + ", ".join(f"`{name}`" for name in signatures))
     text = "\n".join(lines)
     page = Page(f"{system} adaptor", adaptor.name, (Section(f"{system} adaptor", text),))
-    return Document(adaptor.name, digest_of(text.encode()), page)
+    return Document(adaptor.name, digest_of(text.encode()), lambda: page)
 
 
 class Reference:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,11 +71,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One page to index: its place in its source, a digest of what it was made from, itself."""
+    """One page to index: its place in its source, a digest of what it is made from, and `read`.
+
+    A page whose digest is the one that is stored is not read.
+    """
 
     path: str
     digest: str
-    page: Page
+    read: Callable[[], Page]
 
 
 def digest_of(content: bytes) -> str:
@@ -92,7 +95,7 @@ def handbook_files() -> dict[str, bytes]:
 def handbook_documents() -> list[Document]:
     """Every page of the handbook, cut into passages."""
     return [
-        Document(name, digest_of(content), read_page(content.decode("utf-8"), name))
+        Document(name, digest_of(content), partial(read_page, content.decode("utf-8"), name))
         for name, content in handbook_files().items()
     ]
 
@@ -247,57 +250,39 @@ def _blocks(lines: list[str]) -> Iterator[tuple[int, str, str]]:
             yield 0, "", "\n".join(lines[token.map[0] : token.map[1]]).strip("\n")
 
 
-class FolderReader:
-    """The documents of a folder, or of one file, that are not known by digest yet.
+def folder_documents(root: Path, skipped: list[str]) -> Iterator[Document]:
+    """The pages of a folder, or of one file, in the order of their paths.
 
-    Hidden folders and those of package managers are left out, links are not followed. `unchanged`
-    and `skipped` are complete once `documents` has been read to its end; `skipped` says why.
+    Hidden folders and those of package managers are left out, links are not followed. What is left
+    out for another reason is told in `skipped`.
     """
-
-    def __init__(self, root: Path, known: Mapping[str, str]) -> None:
-        self.root = root
-        self.unchanged: set[str] = set()
-        self.skipped: list[str] = []
-        self._known = known
-
-    def documents(self) -> Iterator[Document]:
-        """New and changed pages, in the order of their paths."""
-        for count, path in enumerate(self._files()):
-            if count == MOST_FILES:
-                self.skipped.append(f"everything after the first {MOST_FILES:,} files")
-                return
-            name = path.relative_to(self.root).as_posix() if path != self.root else path.name
-            document = self._document(path, name)
-            if document is not None:
-                yield document
-
-    def _files(self) -> Iterator[Path]:
-        if self.root.is_file():
-            yield self.root
+    for count, path in enumerate(_files(root)):
+        if count == MOST_FILES:
+            skipped.append(f"everything after the first {MOST_FILES:,} files")
             return
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = sorted(f for f in folders if f not in _LEFT_OUT and f[0] != ".")
-            for name in sorted(files):
-                path = Path(folder, name)
-                if path.suffix.lower() in SUFFIXES and not path.is_symlink():
-                    yield path
-
-    def _document(self, path: Path, name: str) -> Document | None:
+        name = path.relative_to(root).as_posix() if path != root else path.name
         try:
             size = path.stat().st_size
             content = path.read_bytes() if size <= LARGEST_FILE else b""
         except OSError as error:
-            self.skipped.append(f"{name}: {error.strerror or error}")
-            return None
+            skipped.append(f"{name}: {error.strerror or error}")
+            continue
         if size > LARGEST_FILE:
-            self.skipped.append(f"{name}: larger than {LARGEST_FILE:,} bytes")
-            return None
-        if b"\0" in content:
-            self.skipped.append(f"{name}: not text")
-            return None
-        digest = digest_of(content)
-        if self._known.get(name) == digest:
-            self.unchanged.add(name)
-            return None
-        text = content.decode("utf-8-sig", errors="replace")
-        return Document(name, digest, read_page(text, path.stem))
+            skipped.append(f"{name}: larger than {LARGEST_FILE:,} bytes")
+        elif b"\0" in content:
+            skipped.append(f"{name}: not text")
+        else:
+            text = content.decode("utf-8-sig", errors="replace")
+            yield Document(name, digest_of(content), partial(read_page, text, path.stem))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    if root.is_file():
+        yield root
+        return
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if f not in _LEFT_OUT and f[0] != ".")
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.suffix.lower() in SUFFIXES and not path.is_symlink():
+                yield path

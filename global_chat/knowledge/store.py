@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -114,6 +115,13 @@ class Store:
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Every row that a query gives."""
         return self.run(lambda connection: connection.execute(query, values).fetchall())
+
+    def adaptor_versions(self) -> dict[str, set[str]]:
+        """Versions that a registry has told of, by package."""
+        found: dict[str, set[str]] = {}
+        for package, version in self.rows("SELECT package, version FROM adaptor_version"):
+            found.setdefault(package, set()).add(version)
+        return found
 
     def size(self) -> int:
         """Bytes on disk, what is written but not yet merged included; 0 in memory."""
@@ -245,48 +253,31 @@ class IndexReport:
 
 
 def index_source(
-    connection: sqlite3.Connection,
-    kind: Kind,
-    name: str,
-    documents: Iterable[Document],
-    known: Set[str] = frozenset(),
+    connection: sqlite3.Connection, kind: Kind, name: str, documents: Iterable[Document]
 ) -> IndexReport:
-    """Make a source hold exactly these documents, in the caller's transaction.
-
-    `known` names paths that are still there and unchanged although no document is given for them;
-    it is looked at when all documents have been read.
-    """
+    """Make a source hold exactly these documents, in the caller's transaction."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     query = """INSERT INTO source (kind, name, indexed_at) VALUES (?, ?, ?)
                ON CONFLICT (name) DO UPDATE SET indexed_at = excluded.indexed_at RETURNING id"""
     source: int = connection.execute(query, (kind, name, now)).fetchone()[0]
-    stored = digests(connection, name)
-    changed = added = 0
-    seen: set[str] = set()
+    query = "SELECT path, digest FROM page WHERE source_id = ?"
+    gone: dict[str, str] = dict(connection.execute(query, (source,)).fetchall())
+    count = Counter[str]()
     for document in documents:
-        seen.add(document.path)
-        before = stored.get(document.path)
-        if before == document.digest:
-            continue
-        if before is not None:
-            changed += 1
+        before = gone.pop(document.path, None)
+        what = "added" if before is None else "changed"
+        what = "unchanged" if before == document.digest else what
+        count[what] += 1
+        if what == "changed":
             _remove_page(connection, source, document.path)
-        else:
-            added += 1
-        _add_page(connection, source, document)
-    gone = stored.keys() - seen - known
+        if what != "unchanged":
+            _add_page(connection, source, document)
     for path in gone:
         _remove_page(connection, source, path)
     query = "SELECT count(*) FROM passage JOIN page ON page.id = page_id WHERE source_id = ?"
     passages: int = connection.execute(query, (source,)).fetchone()[0]
-    unchanged = len(stored) - changed - len(gone)
-    return IndexReport(name, added, changed, unchanged, len(gone), passages)
-
-
-def digests(connection: sqlite3.Connection, name: str) -> dict[str, str]:
-    """Digests of a source's pages, by path."""
-    query = "SELECT path, digest FROM page JOIN source ON source.id = source_id WHERE name = ?"
-    return dict(connection.execute(query, (name,)).fetchall())
+    counts = (count["added"], count["changed"], count["unchanged"])
+    return IndexReport(name, *counts, len(gone), passages)
 
 
 def remove_source(connection: sqlite3.Connection, name: str) -> None:
@@ -310,7 +301,7 @@ def _remove_page(connection: sqlite3.Connection, source: int, path: str) -> None
 
 
 def _add_page(connection: sqlite3.Connection, source: int, document: Document) -> None:
-    page = document.page
+    page = document.read()
     query = "INSERT INTO page (source_id, path, title, digest, adaptors) VALUES (?, ?, ?, ?, ?)"
     row = (source, document.path, page.title, document.digest, " ".join(page.adaptors))
     page_id = connection.execute(query, row).lastrowid

@@ -15,7 +15,7 @@ from global_chat.workflow.javascript import Code, Setting, parses
 
 from .phrases import Keys, Value, Where, first, unquoted
 from .plans import Plan, codes_after
-from .reading import Meanings
+from .reading import Meanings, Word
 from .scene import Scene, words
 
 _EMOJI = re.compile(
@@ -56,8 +56,7 @@ def _code(scene: Scene, *parts: Any) -> Iterator[Plan | CodeWish]:
     edit, named = first(parts, Edit), [p for p in parts if isinstance(p, Where)]
     if scene.blind and len(named) < 2:
         yield CodeWish(named[0].keys if named else None)
-    settings = {s.name for step in scene.coded for s in scene.code(step.key).settings}
-    if edit is None or edit.old in settings or len(named) > 1:
+    if edit is None or edit.old in _settings(scene) or len(named) > 1:
         return
     parsed = {step.key: scene.code(step.key) for step in scene.coded}
     found = {
@@ -113,8 +112,7 @@ def _replace(old: Value, new: Value, setting: str | None) -> Edit:
         is_code = all(re.fullmatch(_CHAIN, value.text) for value in (old, new))
         return texts or (_names(code, old.text, new.text) if is_code else [])
 
-    of = f"{setting} " if setting else ""
-    return Edit(f"replace {of}{old.text} with {new.text}", places, old=old.text)
+    return Edit(f"replace {old.text} with {new.text}", places, old=old.text)
 
 
 def _value_of(code: Code, setting: Setting, old: str | None, new: str) -> Iterator[Place]:
@@ -267,6 +265,36 @@ def _put_instead(scene: Scene, *parts: Any) -> Iterator[Edit]:
     return _replace_by(scene, *values[::-1], *(p for p in parts if isinstance(p, str)))
 
 
+#: The settings that a noun of VALUE_KEY means, the likeliest first.
+_MEANT = (
+    ("to", "recipient", "recipients"),
+    ("from", "sender"),
+    ("subject",),
+    ("limit", "per_page", "pageSize", "per", "size", "top"),
+    ("timeout",),
+    ("text", "message", "body"),
+    ("url",),
+    ("status",),
+)
+
+
+def _settings(scene: Scene) -> set[str]:
+    return {s.name for step in scene.coded for s in scene.code(step.key).settings}
+
+
+def _meant(scene: Scene, word: Word) -> Iterator[str]:
+    there = {tuple(words(name)): name for name in _settings(scene)}
+    names = (there.get(tuple(words(name))) for name in _MEANT[word.index])
+    yield from [name for name in names if name][:1]
+
+
+def _about_words(scene: Scene, *told: Word) -> Iterator[None]:
+    """Words that only say what a literal is. The name of a setting says where it is."""
+    names = {tuple(words(name)) for name in _settings(scene)}
+    if not any(tuple(words(word.text)) in names for word in told if len(word.text) > 3):
+        yield None
+
+
 def _in_place(edit: Callable[..., Iterator[Edit]]) -> Any:
     """The meaning of a rule whose steps are named in the middle of it."""
 
@@ -287,8 +315,12 @@ MEANINGS: Meanings = {
     "put_instead": _put_instead,
     "set_value": _set_value,
     "setting": lambda _, word: [unquoted(word.text)],
-    "about": lambda _, word: [word.text],
-    "about_words": lambda *_: [None],
+    "setting_meant": _meant,
+    "about_setting": lambda scene, word: (
+        [word.text] if word.type == "SETTING" else [*_meant(scene, word)] or [None]
+    ),
+    "about_words": _about_words,
+    "logs_in_middle": lambda scene, where: _code(scene, where, Edit(_REMOVE_LOGS, _without_logs)),
     "rename_key": _rename_key,
     "key": lambda _, word: [unquoted(word.text)],
     "code_text": lambda _, word: [unquoted(word.text)],

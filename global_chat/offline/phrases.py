@@ -70,9 +70,10 @@ def first(parts: Iterable[Any], kind: Any) -> Any:
 # ---- steps and paths
 
 
-def _step_set(scene: Scene, told: Thing) -> Iterator[Keys]:
-    found = scene.described(told.text)
-    if len(found) > 1:
+def _step_set(scene: Scene, *parts: Any) -> Iterator[Keys]:
+    """The steps that fit a description, as many as were said."""
+    found = scene.described(first(parts, Thing).text)
+    if len(found) > 1 and all(part == len(found) for part in parts if isinstance(part, int)):
         yield frozenset(step.key for step in found)
 
 
@@ -194,13 +195,6 @@ def _monthday(_: Scene, *parts: Any) -> Iterator[When]:
         yield When(monthdays=frozenset({int(digits[0])}), months=months or None)
 
 
-def _monthdays(_: Scene, *said: When) -> Iterator[When]:
-    days = frozenset(day for one in said for day in one.monthdays or ())
-    months = frozenset(month for one in said for month in one.months or ())
-    if not months or len(days) == 1:
-        yield When(monthdays=days, months=months or None)
-
-
 def as_when(said: Any) -> When | None:
     """A time, or what is said of one, as a `When`; None for words that name no time."""
     if isinstance(said, When):
@@ -210,12 +204,17 @@ def as_when(said: Any) -> When | None:
 
 
 def _old(_: Scene, *said: Any) -> Iterator[When]:
-    before = as_when(said[0]) if said else None
-    yield When(old=before) if before else When(same=True)
+    if (before := combined(filter(None, map(as_when, said)))) is not None:
+        yield When(old=before) if said else When(same=True)
+
+
+def _counted(_: Scene, count: Word, unit: str) -> Iterator[When]:
+    if unit == "day":
+        yield When(every=(1, unit), count=2 + count.index)
 
 
 def _whens(_: Scene, *parts: Any) -> Iterator[When]:
-    if (together := combined(part for part in parts if isinstance(part, When))) is not None:
+    if (together := combined(filter(None, map(as_when, parts)))) is not None:
         yield together
 
 
@@ -231,6 +230,8 @@ MEANINGS: Meanings = {
     "described_step": lambda scene, thing: scene.described(thing.text),
     "described": lambda scene, thing: scene.described(thing.text),
     "thing": lambda _, *told: [Thing(" ".join(word.text for word in told))],
+    "first_step": lambda scene: scene.ends()[0],
+    "last_step": lambda scene: scene.ends()[1],
     "open_step": lambda scene: [scene.open_step] if scene.open_step else [],
     "step_list": lambda _, *steps: [frozenset(step.key for step in steps)],
     "step_set": _step_set,
@@ -264,21 +265,21 @@ MEANINGS: Meanings = {
     "past_hour": _past_hour,
     "hour_name": lambda _, word: [(12 * word.index, 0)],
     "bare_hour": _bare_hour,
-    "times": lambda _, *clocks: [When(times=frozenset(clocks))],
+    "times": lambda _, clock: [as_when(clock)],
     "minute_past": _minute_past,
     "day_hours": _day_hours,
     "day": lambda _, word: [word.index],
-    "days": lambda _, *days: [When(weekdays=frozenset(days))],
+    "days": lambda _, day: [When(weekdays=frozenset({day}))],
     "days_name": lambda _, *said: [
         When(weekdays=WEEKEND if w.index else WEEKDAYS) for w in said if w.type == "DAYS_NAME"
     ],
     "day_range": _day_range,
-    "days_too": lambda _, day: [When(more_days=frozenset({day}))],
-    "not_days": lambda _, *parts: [When(less_days=first(parts, When).weekdays)],
-    "monthday": _monthday,
-    "dated": _monthday,
+    "not_days": lambda _, *days: [
+        When(less_days=frozenset().union(*(d.weekdays for d in days if isinstance(d, When))))
+    ],
+    "counted": _counted,
+    "monthdays": _monthday,
     "month": lambda _, word: [1 + word.index],
-    "monthdays": _monthdays,
     "old": _old,
     "same": lambda _, *time: [When(same=True, old=as_when(time[0]) if time else None)],
     "whens": _whens,

@@ -19,7 +19,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 from lark.parsers.earley_forest import PackedNode, SymbolNode, TokenNode
 
-from .scene import Scene, bare, pattern, plain, words
+from .scene import Scene, bare, pattern, plain, stem, words
 
 LANGUAGES = ("en", "fr", "es", "pt")
 
@@ -64,22 +64,23 @@ _FORMS = {
 #: Forms in which case says something.
 _CASED = frozenset({"CODEISH", "EXPRESSION", "STATEMENT"})
 _NEVER = r"(?!)x"
-_FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "ANY", "NAME"})
+_ANY = r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*"
+_FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "THERE", "ANY", "SAID", "NAME"})
 #: Rules that are given the words of their classes, because it matters which word it was. Others get
 #: the workflow's own names and literals: other words have done their part when they were read.
 _TELLING = frozenset(
     {"unit", "day", "days_name", "daypart", "month", "number_word", "clock", "past_hour"}
-    | {"hour_name", "often", "on", "aside", "free", "noun"}
+    | {"hour_name", "often", "on", "aside", "free", "noun", "counted", "about_words"}
 )
-_GIVEN = frozenset({"STEP", "LABEL", "SETTING", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}) - {
-    "PUNCT"
-}
+_GIVEN = frozenset(
+    {"STEP", "LABEL", "SETTING", "VALUE_KEY", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}
+) - {"PUNCT"}
 #: Rules whose text is taken as it was typed, with the words in it that mean nothing elsewhere.
 _AS_TYPED = frozenset({"new_name"})
 #: Classes whose words can change what a sentence wants: they are never part of free text.
 _BINDING = re.compile(r"\w+").findall(
     "JOIN SHOULD WISHES ONLY EXCEPT OTHERS STEP_WORD STEPS_WORD PATH_WORD TRIGGER_WORD "
-    "ADAPTOR_WORD STAYS ALONE"
+    "ADAPTOR_WORD STAYS ALONE SO"
 )
 #: Verbs that want something. They can stand in a statement (`kobo will call us`), but not begin it
 #: nor be among the words that only say what a replacement is about.
@@ -168,10 +169,10 @@ def _free(known: Vocabulary) -> dict[str, str]:
     stops = none_of(*_NO_NAME) + none_of(*_NO_NAME_BUT, but=small)
     return {
         # Whatever it is, a reason ends where something is joined to it.
-        "ANY": none_of("JOIN", "BECAUSE") + r"[^\s,.;:!?()]+(?:[.:,][^\s,.;:!?()]+)*",
+        "ANY": none_of("JOIN", "BECAUSE") + _ANY,
+        "SAID": none_of("BECAUSE", "SHOULD", "WISHES", "SO") + _ANY,
         "FREE": free,
         "NOUN": none_of(*_ASKING, *_VERBS, "IT") + free,
-        "ABOUT": none_of(*_ASKING, *_VERBS) + free,
         "NAME": stops + r"(?<!\w)[^\s\"',.;:!?()]+(?:['./][^\s\"',.;:!?()]+)*",
     }
 
@@ -196,14 +197,27 @@ def _document(scene: Scene) -> dict[str, str]:
     return found
 
 
-def _said_there(scene: Scene) -> str:
-    """The words that the workflow itself holds: only they may say what a replacement is about."""
-    if scene.blind:
-        return r"\w+"
-    names = [text for s in scene.steps for text in (s.key, s.name, s.adaptor, s.code)]
-    found = {word for name in names for word in (*words(name), *re.findall(r"\w+", name or ""))}
-    small = ("the", "a", "of", "in", "for", "from", "with", "le", "la", "el", "o", "de", "do", "da")
-    return "|".join(map(re.escape, sorted(found | {*small}, key=len, reverse=True)))
+def _said_there(text: str, scene: Scene, known: Vocabulary) -> dict[str, str]:
+    """The words of a request that may say what a literal is: words of the workflow, in any of their
+    forms, and those that name a value of some kind. Small words may stand among them in front."""
+    names = [part for s in scene.steps for part in (s.key, s.name, s.adaptor, s.code)]
+    there = {stem(w) for name in names for w in (*words(name), *re.findall(r"\w+", name or ""))}
+    there |= {stem(word) for way in known.of("VALUE_NOUN", "VALUE_KEY") for word in way.split()}
+    binding = {*known.of(*_ASKING, *_VERBS, *_BINDING, "BECAUSE", "NOT", "IT", "OF", "FROM", "TO")}
+    said = {word for word in re.findall(r"[^\W\d_][\w'-]*", text.lower()) if word not in binding}
+    fitting = {w for w in said if scene.blind or {*map(stem, words(w))} & there or _like(w, there)}
+    return {
+        "THERE": _class(fitting),
+        "ABOUT": _class(fitting | {*known.of("AROUND_VALUE")} | (said if scene.blind else set())),
+    }
+
+
+def _like(word: str, there: set[str]) -> bool:
+    """Whether a long word begins as one of the workflow does: `limite` as `limit`."""
+    short = stem(word)
+    return len(short) > 4 and any(
+        len(w) > 4 and (short.startswith(w) or w.startswith(short)) for w in there
+    )
 
 
 def _flat(grammar: str) -> str:
@@ -255,8 +269,7 @@ def _parse(text: str, language: str, scene: Scene) -> Any:
     parser: Any = _parser(language)
     matcher = parser.parser.parser.term_matcher.__self__
     document = _document(scene)
-    about = _free(vocabulary(language))["ABOUT"]
-    document["ABOUT"] = rf"(?=(?<!\w)(?:{_said_there(scene)})(?!\w)){about}"
+    document |= _said_there(text, scene, vocabulary(language))
     matcher.regexps |= {n: re.compile(p, re.IGNORECASE) for n, p in document.items()}
     return parser.parse(text)
 

@@ -30,7 +30,9 @@ def bare(character: str) -> str:
 
 def plain(text: str) -> str:
     """The text without accents and in lower case; only for comparing."""
-    return "".join(map(bare, unicodedata.normalize("NFC", text))).casefold()
+    if not text.isascii():
+        text = "".join(map(bare, unicodedata.normalize("NFC", text)))
+    return text.casefold()
 
 
 def words(text: str | None) -> list[str]:
@@ -38,6 +40,14 @@ def words(text: str | None) -> list[str]:
     return _WORD.findall(plain(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text or "")))
 
 
+#: What systems whose names do not say it are there for.
+_ROLES = {
+    **dict.fromkeys(("gmail", "mailgun", "msgraph"), "mail email correo courriel"),
+    **dict.fromkeys(("twilio", "rapidpro", "africastalking"), "sms message text"),
+    **dict.fromkeys(("postgresql", "mysql", "mssql"), "database db sql"),
+    "googlesheets": "sheet spreadsheet planilla folha feuille",
+    "salesforce": "sf crm",
+}
 #: Words that describe nothing.
 _SMALL = frozenset(words("to of for in on at and the a an de la le les du des do da del el os as"))
 
@@ -45,6 +55,7 @@ _SMALL = frozenset(words("to of for in on at and the a an de la le les du des do
 def stem(word: str) -> str:
     """The word without its grammatical ending: `sending` and `sends` are `send`."""
     short = _ENDINGS.sub("", word)
+    short = short[:-1] if len(short) > 3 and short[-1:] == short[-2:-1] else short
     return short if len(short) > 2 else word
 
 
@@ -122,12 +133,23 @@ class Scene:
         return tuple(s for s in self.steps if text in (s.key, s.name)) or tuple(alike)
 
     def described(self, told: str) -> tuple[Step, ...]:
-        """The steps that have every word of a description in their name, key or adaptor."""
+        """The steps that have every word of a description in their name, key or adaptor.
+
+        `mail` is in that of every adaptor that sends mails.
+        """
         wanted = {stem(word) for word in words(told) if word not in _SMALL}
         joined = {stem("".join(words(told)))}
         return tuple(
-            s for s in self.steps if wanted and (wanted <= (has := _stems(s)) or joined & has)
+            s
+            for s in self.steps
+            if wanted and (all(_has(has := _stems(s), w) for w in wanted) or joined & has)
         )
+
+    def ends(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """The steps that a run begins with, and those that nothing comes after."""
+        begun = {edge.target for edge in self.edges if edge.source_trigger}
+        first = tuple(step for step in self.steps if step.key in begun)
+        return first, tuple(step for step in self.steps if not self.out_of(step.key))
 
     def into(self, key: str) -> tuple[Edge, ...]:
         """The paths that lead to a step."""
@@ -190,7 +212,13 @@ def _package(step: Step) -> str | None:
 
 def _stems(step: Step) -> set[str]:
     system = system_of(step.adaptor)
-    return {stem(w) for w in (*words(step.name), *words(step.key), *words(system), system)}
+    does = _ROLES.get(system, "").split()
+    return {stem(w) for w in (*words(step.name), *words(step.key), *words(system), system, *does)}
+
+
+def _has(stems: set[str], wanted: str) -> bool:
+    """Whether a word is among others, or is how a long one of them begins."""
+    return wanted in stems or (len(wanted) > 3 and any(s.startswith(wanted) for s in stems))
 
 
 def _credentials(workflow: Workflow) -> Iterator[tuple[str, str]]:

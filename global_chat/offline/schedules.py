@@ -31,10 +31,15 @@ class When:
     weekdays: frozenset[int] | None = None
     monthdays: frozenset[int] | None = None
     months: frozenset[int] | None = None
+    count: int | None = None
     more_days: frozenset[int] | None = None
     less_days: frozenset[int] | None = None
     same: bool = False
     old: When | None = None
+
+
+#: What can be said in a list, such as `at 6 and 18`.
+_LISTS = ("times", "weekdays", "monthdays", "months", "less_days")
 
 
 def combined(parts: Iterable[When]) -> When | None:
@@ -45,14 +50,13 @@ def combined(parts: Iterable[When]) -> When | None:
             value, before = getattr(part, name), getattr(found, name)
             if value in (None, False) or value == before:
                 continue
-            if name in ("times", "months", "monthdays") and before is not None:
-                if name == "monthdays":
-                    return None
+            if name in _LISTS and before is not None:
                 value |= before
             elif before not in (None, False):
                 return None
             found = replace(found, **{name: value})
-    return found
+    several = found.months and len(found.monthdays or ()) > 1
+    return None if several or (found.weekdays and found.less_days) else found
 
 
 def cron_after(cron: str | None, when: When) -> str | None:
@@ -73,6 +77,8 @@ def cron_after(cron: str | None, when: When) -> str | None:
 
 def _clock(now: list[str], when: When) -> tuple[str, str] | None:
     number, unit = when.every or (0, "")
+    if when.count and len(when.times or ()) != when.count:
+        return None
     hours = f"{when.between[0]}-{when.between[1]}" if when.between else "*"
     if when.times is not None:
         if unit in ("minute", "hour") or when.between:

@@ -85,6 +85,15 @@ def _rename_step(scene: Scene, step: Step, name: str) -> Iterator[Plan]:
         yield Plan(f'rename "{step.name}" to "{name}"', Patch(jobs={step.key: {"name": name}}))
 
 
+def _renames(scene: Scene, plan: Plan, *pairs: Any) -> Iterator[Plan]:
+    """Several steps get new names."""
+    more = [
+        p for s, n in zip(pairs[::2], pairs[1::2], strict=True) for p in _rename_step(scene, s, n)
+    ]
+    if len(more) == len(pairs) // 2 and (both := together([plan, *more])):
+        yield both
+
+
 def _rename_label(scene: Scene, what: Edge | str, name: str) -> Iterator[Plan]:
     for edge in scene.edges:
         if edge == what or (isinstance(what, str) and edge.condition_label == what):
@@ -100,9 +109,9 @@ def _remove_steps(scene: Scene, what: Step | Keys) -> Iterator[Plan]:
 
 def _new_step(scene: Scene, *parts: Any) -> Iterator[NewStep]:
     systems = {part.system for part in parts if isinstance(part, Adaptor)}
-    name = first(parts, str)
-    if len(systems) < 2 and name and not scene.named(name):
-        yield NewStep(name, systems.pop() if systems else PLAIN_ADAPTOR)
+    names = [part for part in parts if isinstance(part, str)]
+    if len(systems) < 2 and len(names) == 1 and not scene.named(names[0]):
+        yield NewStep(names[0], systems.pop() if systems else PLAIN_ADAPTOR)
 
 
 def _place_between(scene: Scene, before: Step, after: Step) -> Iterator[Place]:
@@ -117,12 +126,11 @@ def _place_end(scene: Scene, condition: Condition = ON_SUCCESS) -> Iterator[Plac
 
 
 def _add_step(scene: Scene, *parts: Any) -> Iterator[Plan]:
-    new = first(parts, NewStep) or next(_new_step(scene, *parts), None)
-    where = first(parts, Place) or next(_place_end(scene), None)
-    for adaptor in (part for part in parts if isinstance(part, Adaptor)):
-        new = replace(new, system=adaptor.system) if new else None
+    new = next(_new_step(scene, *parts), None)
+    places = [part for part in parts if isinstance(part, Place)]
+    where = places[0] if places else next(_place_end(scene), None)
     specifier = scene.specifier(new.system) if new else None
-    if new is None or where is None or specifier is None:
+    if new is None or where is None or specifier is None or places[1:]:
         return
     if where.condition.source not in (None, where.source):
         return
@@ -197,19 +205,25 @@ def _use(scene: Scene, keys: Keys, system: str, version: str | None) -> Iterator
 
 def _with_version(scene: Scene, *parts: Any) -> Iterator[Plan]:
     """Another version of an adaptor that is named, or of the one that all the steps named use."""
-    number, adaptor, where = first(parts, str), first(parts, Adaptor), first(parts, Where)
+    *old, number = [part for part in parts if isinstance(part, str)]
+    adaptor, where = first(parts, Adaptor), first(parts, Where)
     left_out = [part for part in parts if isinstance(part, frozenset)]
     step = first(parts, Step) or (scene.open_step if not where and not adaptor else None)
     if step:
         where = Where(frozenset({step.key}))
     if where and left_out:
         where = Where(where.keys.difference(*left_out), where.every)
+    systems = {system_of(scene.by_key[key].adaptor) for key in where.keys} if where else set()
     if adaptor:
-        yield from _in_users(scene, adaptor.system, where, adaptor.system, number)
-    elif where:
-        systems = {system_of(scene.by_key[key].adaptor) for key in where.keys}
-        if len(systems) == 1:
-            yield from _use(scene, where.keys, systems.pop(), number)
+        found = _in_users(scene, adaptor.system, where, adaptor.system, number)
+    else:
+        found = (
+            _use(scene, where.keys, systems.pop(), number) if where and len(systems) == 1 else ()
+        )
+    for plan in found:
+        used = [scene.by_key[key].adaptor or "" for key in plan.patch.jobs]
+        if all(adaptor.endswith(f"@{version}") for adaptor in used for version in old):
+            yield plan
 
 
 def _version_of_all(scene: Scene, number: str) -> Iterator[Plan]:
@@ -273,9 +287,9 @@ def _run_on(type_: str) -> Any:
     return of
 
 
-def _connect(
-    scene: Scene, source: Step, target: Step, wanted: Condition = ON_SUCCESS
-) -> Iterator[Plan]:
+def _connect(scene: Scene, *parts: Any) -> Iterator[Plan]:
+    source, target = (part for part in parts if isinstance(part, Step))
+    wanted = first(parts, Condition) or ON_SUCCESS
     there = scene.between(source.key, target.key) or source.key in _after(scene, target.key)
     if not there and wanted.source in (None, source.key):
         path = _path(source.key, target.key, wanted)
@@ -294,6 +308,14 @@ def _after(scene: Scene, key: str) -> set[str]:
 
 
 def _also_run(scene: Scene, step: Step, condition: Condition) -> Iterator[Plan]:
+    """A step runs in one case more: on a new path, or always on the one that is there."""
+    for edge in scene.between(condition.source, step.key):
+        if {edge.condition_type, condition.type} == {SUCCESS, FAILURE}:
+            return _condition_of_path(scene, edge, Condition(ALWAYS, source=condition.source))
+    if condition.source is None:
+        paths = [e for e in scene.into(step.key) if e.source_step]
+        if len(paths) == 1 and {paths[0].condition_type, condition.type} == {SUCCESS, FAILURE}:
+            return _condition_of_path(scene, paths[0], Condition(ALWAYS))
     source = scene.by_key.get(condition.source or "")
     return _connect(scene, source, step, condition) if source else iter(())
 
@@ -340,6 +362,13 @@ def _set_schedule(scene: Scene, *parts: Any) -> Iterator[Plan]:
         yield from _scheduled(scene, cron_after(trigger.cron_expression, wanted))
 
 
+def _add_days(scene: Scene, said: When, *_: When) -> Iterator[Plan]:
+    """Days more; a time that is said must be that of today."""
+    days = When(more_days=said.weekdays, old=When(times=said.times) if said.times else None)
+    if said.weekdays and replace(said, weekdays=None, times=None, same=False) == When():
+        yield from _set_schedule(scene, days)
+
+
 def _set_cron(scene: Scene, word: Word) -> Iterator[Plan]:
     return _scheduled(scene, word.text) if _triggers(scene, "cron") else iter(())
 
@@ -370,11 +399,11 @@ def _reply(value: str) -> Any:
 
 MEANINGS: Meanings = {
     "new_name": _new_name,
-    "rename_step": _rename_step,
+    "rename_step": lambda scene, *parts: _rename_step(scene, first(parts, Step), first(parts, str)),
+    "renames": _renames,
     "rename_workflow": lambda _, name: [Plan(f'rename the workflow to "{name}"', Patch(name=name))],
     "rename_label": _rename_label,
     "remove_steps": _remove_steps,
-    "new_step": _new_step,
     "place_after": lambda _, step, condition=ON_SUCCESS: [Place(step.key, condition=condition)],
     "place_before": lambda _, step: [Place(target=step.key)],
     "place_between": _place_between,
@@ -415,7 +444,11 @@ MEANINGS: Meanings = {
     "move_step": _move_step,
     "set_schedule": _set_schedule,
     "reschedule": _set_schedule,
+    "schedule_instead": lambda scene, *parts: (
+        _set_schedule(scene, parts[-1]) if parts[-1].old else ()
+    ),
     "from_old_hour": _set_schedule,
+    "add_days": _add_days,
     "set_cron": _set_cron,
     "schedule_for_webhook": _schedule_for_webhook,
     "to_webhook": _to_webhook,

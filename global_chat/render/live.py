@@ -140,11 +140,11 @@ class Live(Renderer):
             super().failed(error)
 
     def finish(self, files: Sequence[Path], seconds: float) -> None:
-        text = self._closing.text(files, seconds)
+        text = self.closing.text(files, seconds)
         self._print("closing", Text(text, style="dim", overflow="fold"))
 
     def _warn(self, event: Warned) -> None:
-        """In the view, or to a file that standard error was sent to."""
+        """Show the warning in the view, or write it to the file that standard error goes to."""
         if self._err.isatty():
             self._print_status()
             self._print("status", Text(warning_line(event), style="yellow"))

@@ -44,15 +44,21 @@ class Renderer:
         """With `warnings` false, only notes and a failure are shown (`--quiet`)."""
         self._err = Stream(err)
         self._warnings = warnings
-        self._closing, self._log_line = Closing(), LogLines()
+        self.closing, self._log_line = Closing(), LogLines()
 
     def __call__(self, event: Event) -> None:
-        self._closing(event)
+        self.closing(event)
         if (line := self._log_line(event)) and self.verbose:
             self.note(line)
         if isinstance(event, RetryPlanned):
             event = Status(retry(event.error_type, event.wait_seconds), parent=event.parent)
         self.draw(event)
+
+    @property
+    def output_error(self) -> OSError | None:
+        """Why the answer could not be written to its stream, when that is so."""
+        out: Stream | None = getattr(self, "_out", None)
+        return out.error if out else None
 
     def draw(self, event: Event) -> None:
         """Show what the event means to the person who watches."""
@@ -136,7 +142,7 @@ class Plain(Renderer):
         self._diagnostic(one_line(line))
 
     def finish(self, files: Sequence[Path], seconds: float) -> None:
-        self._err.line(self._closing.text(files, seconds))
+        self._err.line(self.closing.text(files, seconds))
 
     def _text(self, text: str) -> None:
         if not self._in_block:

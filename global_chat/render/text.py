@@ -11,10 +11,12 @@ import contextlib
 import difflib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TextIO
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNSEEN = "\N{REPLACEMENT CHARACTER}"
 
 #: What each character that steers a terminal, or the direction of text, is shown as.
@@ -61,6 +63,15 @@ def diff_lines(before: str, after: str) -> Iterator[str]:
     """Unified diff lines with three lines of context, without the two file names."""
     old, new = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
     return islice(difflib.unified_diff(old, new, lineterm=""), 2, None)
+
+
+def patch(name: str, before: str | None, after: str) -> str:
+    """The difference as `patch` and `git apply` read it, every byte as it is; None is no file."""
+    old, new = (_LINE.findall(text or "") for text in (before, after))
+    start = "/dev/null" if before is None else f"a/{name}"
+    lines = difflib.unified_diff(old, new, start, f"b/{name}")
+    unended = "\n\\ No newline at end of file\n"
+    return "".join(line if line.endswith("\n") else line + unended for line in lines)
 
 
 #: Stand-ins for the program's own signs and for usual typography, where an encoding has none. Each

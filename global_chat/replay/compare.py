@@ -1,4 +1,4 @@
-"""What was expected against what happened. Each difference is a sentence with both sides in it.
+"""Compares what a case expects with what came out. Each difference is a sentence with both.
 
 Parts of a document are named by where they stand: `jobs.fetch.body`. An item of a list goes by its
 `id` or `name`, else by its number. The comparison of documents does not know what a workflow is,
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from global_chat.contract.errors import InputError, InvalidWorkflow
 from global_chat.contract.events import HandedOver, Warned
 from global_chat.model.seam import texts_of
+from global_chat.render.text import counted
 from global_chat.workflow.document import Workflow
 from global_chat.workflow.parts import Page
 from global_chat.yaml.compose import compose
@@ -37,6 +38,7 @@ class Difference(NamedTuple):
 
 
 Found = Iterator[Difference]
+Fold = Callable[[str], str]
 
 _CUT = "\0"
 _AROUND_CUTS = re.compile(rf"\s*{_CUT}[\s{_CUT}]*")
@@ -44,7 +46,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
 
 
 def differences(outcome: Outcome) -> tuple[Difference, ...]:
-    """Everything that came out otherwise than the case expects; empty when it passed."""
+    """Every difference from what the case expects; empty when it passed."""
     parts = (_facts, _texts, _requests, _document)
     found = [difference for part in parts for difference in part(outcome.case.expect, outcome)]
     if outcome.unused:
@@ -64,7 +66,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
         return () if refused else (Difference("error", f"{error.type} ({error.message})"),)
     found = [*_live_route(outcome, routes_only)]
     if not routes_only:
-        found += _said("never_says", outcome.text, (), expect.never_says)
+        found += _missing_words("never_says", outcome.text, (), expect.never_says)
     wanted = any((expect.changed, expect.added, expect.removed, expect.moved))
     if not routes_only and (outcome.case.script or wanted):  # a label says nothing of changes
         found += _document(expect, outcome, exact=False)
@@ -72,7 +74,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
 
 
 def observed(outcome: Outcome) -> dict[str, Any]:
-    """What came, by the names of the expectations that tell of it, but for the document."""
+    """What came out, by the keys of `Expect`; the document is compared apart."""
     meta = outcome.response.meta if outcome.response else None
     planning: dict[str, Any] = {}
     if meta and meta.planner_iterations is not None:
@@ -91,13 +93,12 @@ def observed(outcome: Outcome) -> dict[str, Any]:
 
 
 def _facts(expect: Expect, outcome: Outcome) -> Found:
-    message, goal = (
-        outcome.error and outcome.error.message,
-        outcome.handover and outcome.handover.goal,
-    )
-    told = {"error": message, "handover": goal}
+    details = {
+        "error": outcome.error and outcome.error.message,
+        "handover": outcome.handover and outcome.handover.goal,
+    }
     for key, came in observed(outcome).items():
-        expected, detail = getattr(expect, key), told.get(key)
+        expected, detail = getattr(expect, key), details.get(key)
         if key in ("agents", "confidence", "usage") and expected is None:
             continue
         if key in ("planning", "usage") and outcome.response is None:
@@ -114,38 +115,31 @@ def _facts(expect: Expect, outcome: Outcome) -> Found:
 
 
 def _shown(value: object) -> str:
-    return (
-        ", ".join(map(repr, value)) if isinstance(value, tuple) and value else str(value or "none")
-    )
+    listed = isinstance(value, tuple) and ", ".join(map(repr, value))
+    return listed or str(value or "none")
 
 
 def _texts(expect: Expect, outcome: Outcome) -> Found:
     if outcome.error:
-        yield from _said("error_says", outcome.error.message, expect.error_says)
-    yield from _said("goal", outcome.handover.goal if outcome.handover else "", expect.goal)
-    yield from _said("says", outcome.text, expect.says)
-    yield from _said("never_says", outcome.text, (), expect.never_says)
+        yield from _missing_words("error_says", outcome.error.message, expect.error_says)
+    goal = outcome.handover.goal if outcome.handover else ""
+    yield from _missing_words("goal", goal, expect.goal)
+    yield from _missing_words("says", outcome.text, expect.says)
+    yield from _missing_words("never_says", outcome.text, (), expect.never_says)
 
 
-def _said(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
+def _missing_words(key: str, text: str, contains: Texts = (), lacks: Texts = ()) -> Found:
     """Texts that are missing in `text` and that should be, for people: ignoring case."""
     return _words(key, repr(text), text, contains, lacks, str.lower)
 
 
 def _words(
-    key: str,
-    where: str,
-    text: str,
-    contains: Texts,
-    lacks: Texts,
-    fold: Callable[[str], str] = str,
+    key: str, where: str, text: str, contains: Texts, lacks: Texts, fold: Fold = str
 ) -> Found:
-    for words in contains:
-        if fold(words) not in fold(text):
-            yield Difference(key, f"{words!r} is not in {where}")
-    for words in lacks:
-        if fold(words) in fold(text):
-            yield Difference(key, f"{words!r} is in {where}")
+    text = fold(text)
+    for wanted, words in (*((True, w) for w in contains), *((False, w) for w in lacks)):
+        if (fold(words) in text) is not wanted:
+            yield Difference(key, f"{words!r} {'is not' if wanted else 'is'} in {where}")
 
 
 def _requests(expect: Expect, outcome: Outcome) -> Found:
@@ -161,8 +155,8 @@ def _requests(expect: Expect, outcome: Outcome) -> Found:
             each = enumerate(zip(wanted, sent, strict=False), start=1)
             texts = [(f"request {number} of {agent}", *pair) for number, pair in each]
         if count != len(sent):
-            times = f"{count} times and was asked {len(sent)} times"
-            yield Difference("requests", f"{agent} was to be asked {times}")
+            expected = counted(count, "request")
+            yield Difference("requests", f"expected {expected} to {agent}, got {len(sent)}")
         for where, one, text in texts:
             yield from _words("requests", where, text, one.contains, one.lacks)
 
@@ -187,19 +181,19 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
             # Of `added`, a path below another one only says what that part must hold.
             below = any(covers(other, wanted) for other in expected if other != wanted)
             if not below and not any(covers(wanted, path) for path in used):
-                yield Difference(key, f"{wanted} was to be {key} and was not")
+                yield Difference(key, f"{wanted} was expected to be {key} and was not")
     for path, part in (*expect.changed.items(), *expect.added.items()) if exact else ():
         yield from part_differences(path, part, diff)
     for path in expect.moved if exact else ():
         if path in diff.changed or path not in diff.before or path not in diff.after:
-            yield Difference("moved", f"{path} was to keep its value and did not")
+            yield Difference("moved", f"{path} was expected to keep its value and did not")
     if others := other_bytes(outcome.workflow, outcome.after, diff, expect.moved):
         lines = "\n".join(("outside the parts that changed, these lines differ too:", *others))
         yield Difference("changed", lines)
 
 
 def part_differences(path: str, wanted: PartExpectation, diff: DocumentDiff) -> Found:
-    """What a part of the document does not hold as it should."""
+    """How a part of the document differs from what is expected of it."""
     if wanted == PartExpectation():
         return
     if path not in diff.after:
@@ -237,7 +231,7 @@ def _live_route(outcome: Outcome, routes_only: bool) -> Found:
 
 
 class PlacedPart(NamedTuple):
-    """One value, and where it stands alone and with its key.
+    """One value, with its own span (`span`) and the span of its key and it (`whole`).
 
     `text` is a scalar's own text, None for a mapping or a list; `parent` is the path around it.
     """

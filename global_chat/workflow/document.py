@@ -13,7 +13,7 @@ from functools import cached_property
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow import changes as changing
-from global_chat.workflow import drafting, finding
+from global_chat.workflow import drafting, finding, stitching
 from global_chat.workflow.checking import check as checking
 from global_chat.workflow.forms.layout import Layout, check_number
 from global_chat.workflow.forms.project import Place, places, select
@@ -21,7 +21,6 @@ from global_chat.workflow.outline import outline_lines
 from global_chat.workflow.parts import Edge, Page, Problem, Step, Trigger
 from global_chat.workflow.patch import Patch
 from global_chat.workflow.patching import apply as patching
-from global_chat.workflow.stitching import stitch as stitching
 from global_chat.yaml.compose import compose
 from global_chat.yaml.data import Path
 from global_chat.yaml.nodes import Mapping, Node, Scalar, resolve

@@ -172,7 +172,9 @@ class _Composer:
             )
         if not isinstance(target, Scalar):
             if not target.size:
-                raise refusal(self.source, start, f"`*{event.anchor}` stands inside of itself.")
+                raise refusal(
+                    self.source, start, f"`*{event.anchor}` is used inside its own anchor."
+                )
             self._check_depth(start, target.height)
             self._raise_height(target.height)
             self.count += target.size - 1
@@ -241,7 +243,7 @@ class _Composer:
             raise refusal(
                 self.source,
                 entry.start,
-                f"The key `{key.text[:80]}` stands twice in one mapping, first on line "
+                f"The key `{key.text[:80]}` occurs twice in one mapping, first on line "
                 f"{self.source.line(first.start)}.",
                 "Rename or remove one of them.",
             )

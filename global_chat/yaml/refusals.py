@@ -22,7 +22,7 @@ _NO_ENTRY = (
 _MEANINGS: tuple[tuple[str, str, str], ...] = (
     (
         "mapping values are not allowed",
-        "A second `: ` stands in one line.",
+        "This line has a second `: `.",
         "Put the value in quotes if the colon belongs to it, as in `name: 'Step 1: fetch'`.",
     ),
     (
@@ -32,14 +32,14 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ),
     ("character '`'", "A value begins with a backtick.", "Put it in quotes."),
     ("character '%'", "A value begins with `%`.", "Put it in quotes."),
-    ("cannot start any token", "A value begins with a sign that YAML keeps for itself.", QUOTE),
+    ("cannot start any token", "A value begins with a character that YAML reserves.", QUOTE),
     ("scanning an alias", "A value begins with `*`.", QUOTE),
     ("scanning an anchor", "`&` names an anchor here.", QUOTE),
     ("scanning a tag", "`!` names a tag here.", QUOTE),
     ("tag handle", "`!` names a tag here.", QUOTE),
     ("quoted scalar", "A quotation mark opens here and is not closed.", "Close it."),
     ("could not find expected ':'", *_NO_ENTRY),
-    ("maximum nesting depth", "This is nested too deep to be read.", ""),
+    ("maximum nesting depth", "This is nested too deeply to be read.", ""),
     (
         "did not find expected key",
         "The indentation does not fit the lines around it, or a quote or bracket is missing.",
@@ -79,7 +79,7 @@ def syntax_refusal(source: Source, error: Exception) -> Unreadable:
         return refusal(
             source,
             bad.start(),
-            f"The character U+{ord(bad[0]):04X} may not stand in a YAML text.",
+            f"The character U+{ord(bad[0]):04X} is not allowed in YAML.",
             'Remove it, or write it as an escape inside double quotes, such as "\\x1b".',
         )
     offset = _offset(source, error)
@@ -90,7 +90,7 @@ def syntax_refusal(source: Source, error: Exception) -> Unreadable:
         return refusal(
             source,
             line_start + indent.index("\t"),
-            "A tab stands where YAML wants spaces.",
+            "There is a tab where YAML requires spaces.",
             "Indent with spaces only.",
         )
     if "mapping values are not allowed" in str(error) and _colons(source, offset) < 2:

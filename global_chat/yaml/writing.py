@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import yaml
@@ -22,7 +23,15 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NUMBER_LIKE = re.compile(
     r"[-+.]?\d[\d_.,]*(?:[eE][-+]?\d+)?|[-+]?0[xXoObB][\da-fA-F_]+|\d[\d:. TtZz+-]*"
 )
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+
+
+# No literal block holds control characters, line ends other than "\n" or byte order marks.
+_UNPRINTABLE = re.compile(
+    "[^\\t\\n\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd"
+    "\\U00010000-\\U0010ffff]"
+)
+#: The largest indentation that a block's header can state.
+_MOST_INDENT = 9
 
 
 class BlockList(list[Data]):
@@ -39,7 +48,7 @@ def scalar(text: str, quote: str = "", *, flow: bool = False) -> str:
         return text
     if quote != '"' and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return '"' + "".join(_ESCAPES.get(c) or _escaped(c) for c in text) + '"'
+    return quoted(text)
 
 
 def _plain(text: str, *, flow: bool) -> bool:
@@ -56,15 +65,6 @@ def _plain(text: str, *, flow: bool) -> bool:
         return False
 
 
-def _escaped(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return (
-        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-    )
-
-
 def key(text: str, quote: str = "", *, flow: bool = False) -> str:
     """`text` as a mapping key: plain where a reader takes it for this very key, else quoted."""
     if not quote and _plain(text, flow=flow):
@@ -74,21 +74,6 @@ def key(text: str, quote: str = "", *, flow: bool = False) -> str:
         except yaml.YAMLError:
             pass
     return scalar(text, quote or "'", flow=flow)
-
-
-def literal(text: str, indent: str) -> list[str] | None:
-    """The header and the indented lines of a literal block; None when no block can hold `text`.
-
-    The first line is what stands after the key's colon.
-    """
-    body = text.removesuffix("\n")
-    if not body.strip() or body.endswith("\n") or body[0] in " \t\n":
-        return None
-    lines = body.split("\n")
-    if not all(line.replace("\t", "").isprintable() for line in lines):
-        return None
-    header = "|" if text.endswith("\n") else "|-"
-    return [header, *(indent + line if line else "" for line in lines)]
 
 
 def block(data: Mapping[str, Data], quote: str = "'", step: int = 2) -> list[str]:
@@ -112,7 +97,8 @@ def _value(value: Data, quote: str, step: int) -> list[str]:
     if isinstance(value, BlockList) and value:
         return ["", *(f"{indent}- {flow(item, quote)}" for item in value)]
     if isinstance(value, str) and "\n" in value:
-        return literal(value, indent) or [scalar(value, '"')]
+        lines = literal(value, 0, step) if value[0] not in " \t\n" else None
+        return [lines.head, *lines.lines] if lines and lines.breaks < 2 else [quoted(value)]
     return [flow(value, quote) if isinstance(value, dict | list) else inline(value, quote)]
 
 
@@ -143,3 +129,48 @@ def flow(data: Data, quote: str = "'") -> str:
     if isinstance(data, list):
         return "[" + ", ".join(flow(item, quote) for item in data) + "]"
     return inline(data, quote, in_flow=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A block: `head` stands at the value's place, `lines` below. `breaks` is how many line breaks
+    the code ends with; as many must follow the last line (any number where it is 0)."""
+
+    head: str
+    lines: tuple[str, ...]
+    breaks: int
+
+
+def is_printable(code: str) -> bool:
+    """Whether every YAML reader takes the characters of `code` for themselves when not escaped.
+
+    Readers of YAML 1.1 hold U+0085, U+2028 and U+2029 for line ends, those of 1.2 do not.
+    """
+    return _UNPRINTABLE.search(code) is None
+
+
+def quoted(text: str) -> str:
+    """`text` in double quotes on one line."""
+    return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def literal(code: str, column: int, indent: int) -> Literal | None:
+    """The code as a literal block below a key at `column`, indented `indent` more than that.
+
+    None when a literal block cannot hold the code.
+    """
+    text = code.rstrip("\n")
+    if not text.strip(" \t\n") or _UNPRINTABLE.search(code):
+        return None
+    indicator = ""
+    if text[0] in " \t\n":
+        indent = indent if indent <= _MOST_INDENT else 2
+        indicator = str(indent)
+    breaks = len(code) - len(text)
+    pad = " " * (column + indent)
+    lines = tuple(pad + line if line else "" for line in text.split("\n"))
+    return Literal(f"|{indicator}{('-', '', '+')[min(breaks, 2)]}", lines, breaks)

@@ -22,6 +22,8 @@ OPERATIONS = {
     "fhir": "createTransactionBundle(entries, callback)",
     "openmrs": "http.get(path, options)",
     "mssql": "upsertMany(table, uuid, records, options)",
+    "http@3.1.5": "parseCSV(target, config)",  # code alone
+    "http@4.0.0": "post(path, params, callback)",  # with everything that it depends on
     "collections": "collections.set(name, keyGen, values",
 }
 
@@ -42,7 +44,7 @@ async def test_real_adaptors_are_synced_described_and_found(registry: str, tmp_p
     assert [r.outcome for r in results] == ["stored"] * len(OPERATIONS), results
     for name, signature in OPERATIONS.items():
         docs = await library.adaptor_docs(name, signature)
-        assert signature in docs.text, name
+        assert signature in docs.text.replace("?", ""), name
     found = await library.search("insert or update many rows in SQL Server with upsertMany")
     assert any(p.source.startswith("@openfn/language-mssql@") for p in found)
     again = await Library(tmp_path, registry=registry).sync()

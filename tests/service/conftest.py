@@ -27,6 +27,8 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GLOBAL_CHAT_CACHE", str(tmp_path / ".cache"))
+    for name in ("STATE", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / ".cache"))
     # No server of the tests has a certificate, and reading the usual ones takes time in every turn.
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))

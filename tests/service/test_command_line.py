@@ -165,7 +165,10 @@ def test_apply_leaves_a_file_alone_that_somebody_changed_during_the_turn(
 
     monkeypatch.setattr(ScriptedModel, "complete", meanwhile)
     ran = command.turn(EDITED, "-w", "visits.yaml", "--apply")
-    assert (ran.code, "visits.yaml was changed while the turn ran" in ran.err) == (1, True)
+    assert (ran.code, "visits.yaml was changed by something else since it was read" in ran.err) == (
+        1,
+        True,
+    )
     assert command.text("visits.yaml") == WORKFLOW + "# theirs\n"
     assert command.text("turn.workflow.yaml") == CHANGED
 
@@ -213,7 +216,7 @@ def test_a_settings_file_changes_what_it_names(command: CommandLine) -> None:
     ("settings", "says"),
     [
         ("router = 5", "`router` must be a table"),
-        ('[router]\nmodle = "x"', "`router.modle` is not a known key of the settings"),
+        ('[router]\nmodle = "x"', "`router.modle` is not a known key (did you mean `model`?)"),
         ("[retry]\nattempts = 0", "`retry.attempts` must be greater than or equal to 1"),
         ("timeout_seconds = inf", "`timeout_seconds` must be a finite number"),
         ("timeout_seconds = nan", "`timeout_seconds` must be"),
@@ -239,7 +242,7 @@ def test_unknown_keys_are_warned_about_and_ignored(command: CommandLine) -> None
     ran = command.turn(ANSWERED)
     assert ran.code == 0
     for name in ("colour", "options.streem", "meta.user.zip"):
-        assert f"Warning: Unknown payload key '{name}' is ignored.\n" in ran.err
+        assert f"Warning: Unknown payload key '{name}' is ignored." in ran.err
 
 
 def test_a_step_addressed_directly_gives_its_code(command: CommandLine) -> None:

@@ -107,7 +107,7 @@ def test_the_first_failure_can_be_the_last(tmp_path: Path) -> None:
     ended = run(tmp_path, tmp_path / "cases", "--fail-fast", "--json")
     assert ended.code == 1
     assert [r["case"] for r in ended.report["results"]] == ["a", "b"]
-    assert "2 runs of cases are left" in ended.err
+    assert "2 turns to go" in ended.err
 
 
 def test_a_resumed_run_does_only_what_is_left_or_has_changed(tmp_path: Path) -> None:

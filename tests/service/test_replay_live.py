@@ -77,7 +77,7 @@ def test_a_live_case_is_answered_over_http_and_not_called_scripted(
     assert ended.code == 0
     (result,) = ended.report["results"]
     assert (result["case"], result["scripted"]) == ("edit", False)
-    assert "1 case is left out: without a route label" in ended.err
+    assert "Left out: 1 case, because without a route label" in ended.err
     assert [r.agent for r in server.requests] == ["router", "job_code_agent"]
     assert {r.headers["authorization"] for r in server.requests} == {f"Bearer {KEY}"}
 
@@ -93,7 +93,9 @@ def test_a_wrong_route_a_wrong_step_and_a_wrong_edit_fail(
     server.add(route("job_code_agent", "get"), edit("get('/a');", "get('/a');"))
     server._answers = [a for a in server._answers if "/z" not in str(a)]
     (result,) = live(tmp_path, server, tmp_path / "cases").report["results"]
-    assert result["differences"] == ["changed: jobs.get.body was to be changed and was not"]
+    assert result["differences"] == [
+        "changed: jobs.get.body was expected to be changed and was not"
+    ]
 
 
 def test_a_rate_over_repetitions_comes_with_its_interval(
@@ -223,7 +225,7 @@ def test_a_budget_stops_the_run_in_time_and_a_larger_one_goes_on(
     assert ended.code == 1
     assert ended.report["summary"]["cost_usd"] <= 0.007
     assert 0 < len(server.requests) < 6
-    assert "are left. Go on with --resume" in ended.err
+    assert "to go. Go on with --resume" in ended.err
     assert "The budget of $0.007 is spent but for" in ended.err
     ended = live(tmp_path, server, *given, "--budget", 1, "--resume")
     assert ended.code == 0
@@ -287,7 +289,7 @@ def test_a_resumed_run_asks_again_what_nobody_has_answered(
     answered = status == 413  # the service looked at the request and refused it
     assert ended.code == int(answered)
     assert len(server.requests) - before == int(not answered)
-    assert ("1 run of a case is left" in ended.err) is False
+    assert ("is not complete" in ended.err) is False
 
 
 def test_without_a_key_nothing_is_begun(tmp_path: Path, server: BatchesServer) -> None:

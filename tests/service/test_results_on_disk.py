@@ -17,6 +17,7 @@ import pytest
 from tests.service.answers import Answer, broken, json_text, text, tool_use
 from tests.service.command_line import (
     AFTER,
+    ANSWER,
     ANSWERED,
     CHANGED,
     EDIT,
@@ -209,14 +210,16 @@ def interrupt(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("agent", ["router", "planner"])
-def test_an_interrupt_leaves_the_old_files_and_hangs_up(
+def test_an_interrupt_leaves_no_old_response_that_looks_like_its_own_and_hangs_up(
     command: CommandLine, messages_server: MessagesServer, agent: str, number: int
 ) -> None:
     write_old(command)
     ran = interrupt(command, messages_server, agent, number, "--trace", "trace.jsonl")
     assert ran.code == 130
     assert "Traceback" not in ran.err and "Error" not in ran.err
-    assert {name: command.text(name) for name in OLD} == OLD
+    assert "Interrupted: nothing was kept. The workflow file is as it was." in ran.err
+    assert command.json("turn.response.json")["type"] == "INTERRUPTED"
+    assert command.text("turn.workflow.yaml") == OLD["turn.workflow.yaml"]
     assert command.files == {*OLD, "trace.jsonl"}
     turn = command.lines("trace.jsonl")[-1]
     assert (turn["kind"], turn["unfinished"]) == ("turn", True)
@@ -264,6 +267,41 @@ def test_an_interrupt_while_the_program_loads_prints_no_traceback(
     assert (process.returncode == 130, "Traceback" not in err) == (interrupted, interrupted)
 
 
+def test_a_turn_with_nothing_to_change_leaves_no_workflow_of_an_earlier_one(
+    command: CommandLine,
+) -> None:
+    write_old(command)
+    command.write("turn.workflow.partial.yaml", "old: 1\n")
+    assert command.turn(ANSWERED).code == 0
+    assert command.files == {"turn.response.json"}
+
+
+def test_a_link_under_a_name_that_the_program_chose_is_not_followed(command: CommandLine) -> None:
+    command.write("mine.txt", "mine")
+    (command.folder / "turn.response.json").symlink_to("mine.txt")
+    ran = command.turn(ANSWERED)
+    assert (ran.code, "turn.response.json is a link to another file" in ran.err) == (2, True)
+    assert command.text("mine.txt") == "mine"
+
+
+def test_a_named_pipe_never_blocks_and_never_takes_a_result(command: CommandLine) -> None:
+    os.mkfifo(command.folder / "pipe")
+    ran = command.turn(ANSWERED, "--output", "pipe")
+    assert (ran.code, "pipe is not a file" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--json", "--events"])
+def test_a_full_disk_behind_standard_output_ends_with_1(command: CommandLine, option: str) -> None:
+    command.write("script.json", ANSWERED)
+    with Path("/dev/full").open("w") as full:
+        process = command.start(
+            "run", "-i", "turn.json", "--script", "script.json", option, stdout=full
+        )
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, "No space left on device" in err) == (1, True)
+    assert command.json("turn.response.json")["response"] == ANSWER
+
+
 def test_a_turn_with_nothing_to_change_writes_no_workflow(command: CommandLine) -> None:
     assert command.turn(ANSWERED, "--output-dir", "out").code == 0
     assert command.files == {"out/turn.response.json"}
@@ -284,5 +322,5 @@ def test_an_interrupt_keeps_the_work_that_was_done_before_it(
         ran = command.turn(None, "--base-url", messages_server.url, ANTHROPIC_API_KEY="a-key")
     assert ran.code == 130
     assert command.text("turn.workflow.partial.yaml") == CHANGED
-    assert "turn.workflow.partial.yaml" in ran.err
-    assert {name: command.text(name) for name in OLD} == OLD
+    assert "what was finished is in turn.workflow.partial.yaml" in ran.err
+    assert command.json("turn.response.json")["type"] == "INTERRUPTED"

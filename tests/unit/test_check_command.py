@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from workflow_documents import JOBS, project
 
-from global_chat.cli.workflow_files import run_check, run_diff
+from global_chat.cli.workflow_files import FORMATS, run_check, run_diff
+from global_chat.knowledge.adaptor_docs import AdaptorDocs
+from global_chat.knowledge.adaptors import AdaptorShelf
+from global_chat.knowledge.registry import Listing, Release
+from global_chat.knowledge.store import Store
 
 pytestmark = pytest.mark.unit
 
@@ -20,9 +24,23 @@ def file(folder: Path, name: str, text: str) -> Path:
 
 
 def test_a_clean_file_is_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_check([file(tmp_path, "good.yaml", JOBS)], as_json=False) == 0
+    assert run_check([file(tmp_path, "good.yaml", JOBS)]) == 0
     out, err = capsys.readouterr()
     assert (out, err) == ("", "1 file checked: no problems.\n")
+
+
+def test_an_adaptor_that_was_synced_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GLOBAL_CHAT_CACHE", str(tmp_path / "cache"))
+    path = file(tmp_path, "flow.yaml", JOBS.replace("language-http@7.3.2", "language-alpaca@1.2.3"))
+    run_check([path])
+    assert "There is no adaptor @openfn/language-alpaca." in capsys.readouterr().out
+    docs = AdaptorDocs("@openfn/language-alpaca", "1.2.3")
+    releases = {"1.2.3": Release("1.2.3", "", None, None)}
+    AdaptorShelf(Store(tmp_path / "cache")).put(docs, Listing(docs.package, releases, "1.2.3"))
+    run_check([path])
+    assert capsys.readouterr().out == ""
 
 
 def test_problems_are_lines_that_editors_understand(
@@ -30,7 +48,7 @@ def test_problems_are_lines_that_editors_understand(
 ) -> None:
     bad = JOBS.replace("http@7.3.2", "htpp@7.3.2").replace("target_job: store", "target_job: x")
     path = file(tmp_path, "bad.yaml", bad)
-    assert run_check([path, file(tmp_path, "good.yaml", JOBS)], as_json=False) == 1
+    assert run_check([path, file(tmp_path, "good.yaml", JOBS)]) == 1
     out, err = capsys.readouterr()
     first, *_ = out.splitlines()
     assert first == (
@@ -44,7 +62,7 @@ def test_json_is_one_object_a_line_and_names_the_workflow(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = project(JOBS.replace("type: cron\n", "type: crom\n"))
-    assert run_check([file(tmp_path, "project.yaml", bad)], as_json=True) == 1
+    assert run_check([file(tmp_path, "project.yaml", bad)], "json") == 1
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {"clinic", "other"} == {problem["workflow"] for problem in found}
     wrong = next(problem for problem in found if problem["rule"] == "trigger-type")
@@ -52,7 +70,7 @@ def test_json_is_one_object_a_line_and_names_the_workflow(
     assert (wrong["line"], wrong["column"]) == (34, 15)
 
 
-@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -68,13 +86,13 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_checked(
     capsys: pytest.CaptureFixture[str],
     data: bytes | None,
     told: str,
-    as_json: bool,
+    style: str,
 ) -> None:
     path = tmp_path / "x.yaml"
     if data is not None:
         path.write_bytes(data)
     bad = file(tmp_path, "bad.yaml", JOBS.replace("type: cron\n", "type: crom\n"))
-    assert run_check([path, bad], as_json=as_json) == 2
+    assert run_check([path, bad], style) == 2
     out = capsys.readouterr().out
     assert told in out
     assert "trigger-type" in out
@@ -84,7 +102,9 @@ def test_names_cannot_steer_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = JOBS.replace("x-owner", '"\\e[31mred\\n"')
-    run_check([file(tmp_path, "bad.yaml", bad)], as_json=False)
+    run_check(
+        [file(tmp_path, "bad.yaml", bad)],
+    )
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert out.count("\n") == 1

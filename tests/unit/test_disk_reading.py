@@ -109,9 +109,9 @@ def test_aliases_are_followed(tmp_path: Path) -> None:
         ("content:\n  !!omap [x]\n", (2, 3), "not supported"),
         ("content: !!binary aGk=\n", (1, 10), "not supported"),
         ("? [a, b]\n: c\n", (1, 3), "key must be text"),
-        ("a: 1\na: 2\n", (2, 1), "`a` stands twice"),
+        ("a: 1\na: 2\n", (2, 1), "`a` occurs twice"),
         ("a: *nowhere\n", (1, 4), "anchor"),
-        ("a: &a [*a]\n", (1, 8), "inside of itself"),
+        ("a: &a [*a]\n", (1, 8), "inside its own anchor"),
         ("a: 'open\n", (1, 4), "quotation mark"),
     ],
 )

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from global_chat.knowledge.adaptor_docs import AdaptorDocs
 from global_chat.knowledge.adaptors import AdaptorShelf
-from global_chat.knowledge.library import Library, Passage, Reference, passages_text
+from global_chat.knowledge.library import Library, Reference, passages_text
 from global_chat.knowledge.registry import Listing, registry_address
+from global_chat.knowledge.search import Passage
 from global_chat.knowledge.store import Store, cache_folder
 
 pytestmark = pytest.mark.unit

@@ -71,7 +71,7 @@ def test_an_indented_fence_is_taken_without_its_indentation() -> None:
         ("jobs:\n  a: x\n", "`jobs.a` must be a mapping"),
         ("jobs:\n  read:\n", "`jobs.read` must be a mapping"),
         ("jobs: {read: {name: A}}\n---\njobs: {b: {name: B}}\n", "2 YAML documents"),
-        ("jobs: {read: {name: A}, read: {name: B}}\n", "`read` stands twice"),
+        ("jobs: {read: {name: A}, read: {name: B}}\n", "`read` occurs twice"),
         ("jobs:\n  a:\n    type: *b\n", "`*b` refers to an anchor"),
         (STEPS, "`steps`"),
         ("workflows: {a: {jobs: {}}}", "`workflows`"),

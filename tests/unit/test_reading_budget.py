@@ -27,14 +27,14 @@ BOMBS = {
         + "".join(f"x{i}: &a{i} {{<<: *a{i - 1}, k{i}: 1}}\n" for i in range(1, 3_000)),
         "101 levels deep, with aliases followed; at most 100",
     ),
-    "itself": ("x: &a {b: [*a]}\n", "inside of itself"),
-    "its own merge": ("x: &a {<<: *a}\n", "inside of itself"),
+    "itself": ("x: &a {b: [*a]}\n", "inside its own anchor"),
+    "its own merge": ("x: &a {<<: *a}\n", "inside its own anchor"),
     "brackets": ("x: " + "[" * 10_000 + "]" * 10_000, "nested too deep"),
     "one alias": (
         "x: &a {" + ", ".join(f"k{i}: v" for i in range(40)) + "}\nsteps:\n" + "- *a\n" * 20_000,
         "at most 250,000",
     ),
-    "three sections": ("jobs: &a {a: &b {target_job: a}, b: *a}\ntriggers: *a\n", "itself"),
+    "three sections": ("jobs: &a {a: &b {target_job: a}, b: *a}\ntriggers: *a\n", "its own anchor"),
 }
 
 

@@ -34,9 +34,9 @@ def test_cases_are_found_at_any_depth_once_each_and_in_order(tmp_path: Path) -> 
         (CASE.replace("agents: [router,", "agents: [rooter,"), "case.yaml:18:12: expect.agents[0]"),
         (CASE.replace("title: One step is edited\n", ""), "case.yaml:1:1: title is missing"),
         (CASE.replace("content: ask", "contents: ask"), "case.yaml:3:3: The payload"),
-        (CASE + "script: other.yaml\n", "case.yaml:22:9: the file other.yaml is not there"),
-        (CASE + "workflow: none.yaml\n", "case.yaml:22:11: the file none.yaml is not there"),
-        (CASE + "title: again\n", "case.yaml:22:1: The key `title` stands twice"),
+        (CASE + "script: other.yaml\n", "case.yaml:22:9: the file other.yaml does not exist"),
+        (CASE + "workflow: none.yaml\n", "case.yaml:22:11: the file none.yaml does not exist"),
+        (CASE + "title: again\n", "case.yaml:22:1: The key `title` occurs twice"),
         (CASE + "  : :\n - x", "case.yaml:"),
         ("- a list\n", "case.yaml:1:1: the value"),
         ("", "case.yaml:1:1: the value"),
@@ -56,12 +56,12 @@ def test_every_fault_of_every_case_is_told_at_once(tmp_path: Path) -> None:
     write_case(tmp_path, "one", CASE.replace("says:", "sais:"))
     write_case(tmp_path, "two", CASE.replace("agents:", "agent:"))
     told = faults(tmp_path, tmp_path / "nowhere")
-    assert "sais" in told and "expect.agent " in told and "nowhere: is not there" in told
+    assert "sais" in told and "expect.agent " in told and "nowhere: does not exist" in told
 
 
 def test_a_folder_without_cases_and_two_cases_of_one_name_are_faults(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "holds no case" in faults(tmp_path / "empty")
+    assert "contains no case" in faults(tmp_path / "empty")
     write_case(tmp_path / "a", "same")
     write_case(tmp_path / "b", "same")
     assert "the same name" in faults(tmp_path)
@@ -133,7 +133,9 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
             '{"id": "a", "content": "x", "destination": "planner", "workflow": "no"}',
             "1: the workflow no",
         ),
-        ("\n", "holds no request"),
+        ("\n", "contains no request"),
+        ("[" * 20_000, "1: it is nested too deeply"),
+        ("{}\n" * 20_000, "… and 1 more"),
     ],
 )
 def test_a_labelled_line_that_is_wrong_is_told_with_its_number(

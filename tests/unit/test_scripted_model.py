@@ -254,7 +254,7 @@ async def test_turns_that_nobody_used_are_complained_about() -> None:
         ("- a\n", "must be a mapping from agents"),
         ("", "must be a mapping from agents"),
         ("planner: [", "line 1"),
-        ("planner: []\nplanner: []\n", "`planner` stands twice"),
+        ("planner: []\nplanner: []\n", "`planner` occurs twice"),
         ('{"planner": [}', "line 1, column 14"),
         ("{" * 100_000, "nested too deep"),
         ("a: \x00", "U+0000"),

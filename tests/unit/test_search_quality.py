@@ -81,7 +81,7 @@ def test_the_handbooks_code_keeps_the_rules_for_a_steps_code(name: str, code: st
 
 def test_every_page_says_what_it_is_about_in_four_languages() -> None:
     for document in handbook_documents():
-        page = document.page
+        page = document.read()
         assert page.title and page.keywords and page.sections, document.path
         assert len(page.asked) >= 9, document.path
         assert sum(len(section.text) for section in page.sections) < 5_000, document.path

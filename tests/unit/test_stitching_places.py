@@ -6,7 +6,7 @@ import pytest
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
 from global_chat.workflow.document import Workflow
-from global_chat.workflow.stitching import body_edits
+from global_chat.yaml import text_edits
 from tests.documents import loaded
 
 pytestmark = pytest.mark.unit
@@ -155,9 +155,9 @@ def test_a_body_that_is_no_text_is_not_overwritten(body: str) -> None:
 
 
 def test_a_document_that_would_be_damaged_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(self: object, step: object, code: str | None) -> list[tuple[int, int, str]]:
+    def careless(self: object, owner: object, *_: object) -> list[tuple[int, int, str]]:
         return [(0, 4, "jobs"), (12, 13, "B")]
 
-    monkeypatch.setattr(body_edits.BodyEdits, "set_body", careless)
+    monkeypatch.setattr(text_edits.TextEdits, "set_text", careless)
     with pytest.raises(InternalError, match="nothing was changed"):
         Workflow.read("jobs: {a: {name: A, body: x}}").with_code("a", NEW)

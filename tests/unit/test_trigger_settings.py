@@ -140,7 +140,7 @@ def test_aliases_and_merged_settings_are_followed() -> None:
 
 
 def test_a_setting_that_holds_itself_is_refused() -> None:
-    with pytest.raises(InvalidWorkflow, match="inside of itself"):
+    with pytest.raises(InvalidWorkflow, match="inside its own anchor"):
         _settings("export", "custom_path: &a [*a]")
 
 

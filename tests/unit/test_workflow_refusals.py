@@ -28,7 +28,7 @@ def refused(text: str, page: str | None = None) -> InvalidWorkflow:
         ("jobs:\n  a:\n    adaptor: @openfn/language-http\n", 3, 14, "quotes"),
         ("triggers:\n  c:\n    cron_expression: */5 * * * *\n", 3, 22, "quotes"),
         ("name: x\njobs:\n  a:\n\tname: x\n", 4, 1, "tab"),
-        ("jobs: {a: {b: 1, b: 2}}", 1, 18, "`b` stands twice"),
+        ("jobs: {a: {b: 1, b: 2}}", 1, 18, "`b` occurs twice"),
         ("jobs:\n  a: {}\n  'a': {}\n", 3, 3, "first on line 2"),
         ("steps:\n- id: a\n- id: a\n", 3, 3, "first on line 2"),
         ("steps:\n- expression: a\n", 2, 3, "neither `id` nor `name`"),

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from global_chat.workflow.stitching.code_scalars import is_printable, quoted
 from global_chat.yaml.block_scalars import header_span
 from global_chat.yaml.nodes import Scalar
 from global_chat.yaml.source import Source, Splice
+from global_chat.yaml.writing import is_printable, quoted
 
 #: Longer texts, in characters, are written anew: finding the places takes a second a million.
 MAX_CHARACTERS = 200_000

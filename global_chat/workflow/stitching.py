@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from global_chat.contract.errors import InternalError, InvalidWorkflow
+from global_chat.contract.texts import replace_lone_surrogates
 from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
-from global_chat.workflow.stitching.body_edits import BodyEdits
-from global_chat.workflow.stitching.code_scalars import clean
 from global_chat.yaml.data import at, only_changed
 from global_chat.yaml.nodes import Scalar, Sequence, value_of
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Splice
+from global_chat.yaml.text_edits import TextEdits
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -43,7 +43,7 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
     if layout is None or step is None:
         raise KeyError(key)
     _refuse_other_bodies(workflow, layout, step)
-    code = clean(code)
+    code = replace_lone_surrogates(code).replace("\r\n", "\n")
     if code == step.part.code:
         return workflow
     target = (workflow.layouts.index(layout), key)
@@ -65,7 +65,8 @@ def _refuse_other_bodies(workflow: Workflow, layout: Layout, step: Placed[Step])
     if step.part.code_path:
         raise InvalidWorkflow(
             f"The code of `{key}` is kept in the file {step.part.code_path}, not in the workflow "
-            "document. Edit that file, or put the code into the document first."
+            "document. Name the workflow's own file with --workflow, so that the code is found "
+            "beside it, or put the code into the document."
         )
     body = value_of(step.mapping, layout.body_key) if step.mapping else None
     if body is not None and not isinstance(body, Scalar):
@@ -91,11 +92,12 @@ def _attempt(workflow: Workflow, target: Target, code: str, style: Style) -> Wor
 def _with_bodies(workflow: Workflow, codes: Mapping[Target, str | None], style: Style) -> Workflow:
     splices: list[Splice] = []
     for number, layout in enumerate(workflow.layouts):
-        edits = BodyEdits(workflow.source, workflow.root, layout, *style)
+        edits = TextEdits(workflow.source, workflow.root, layout.body_key, layout.steps, "next")
         for step in layout.steps:
             here = (number, step.part.key)
             if here in codes:
-                splices += edits.set_body(step, codes[here])
+                in_place, in_blocks = style[0] and step.part.has_code, style[1]
+                splices += edits.set_text(step, codes[here], in_place, in_blocks)
     return workflow.with_text(workflow.source.splice(splices))
 
 

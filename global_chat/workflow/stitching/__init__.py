@@ -1,1 +1,0 @@
-"""New code into the bytes of one step's body."""
