@@ -70,6 +70,12 @@ def first(parts: Iterable[Any], kind: Any) -> Any:
 # ---- steps and paths
 
 
+def _open_step(scene: Scene, *said: Word) -> Iterator[Step]:
+    """The step on the page; `them` (the third form of IT) is more than one step."""
+    if scene.open_step and not any(word.type == "IT" and word.index > 1 for word in said):
+        yield scene.open_step
+
+
 def _step_set(scene: Scene, *parts: Any) -> Iterator[Keys]:
     """The steps that fit a description, as many as were said."""
     found = scene.described(first(parts, Thing).text)
@@ -232,7 +238,7 @@ MEANINGS: Meanings = {
     "thing": lambda _, *told: [Thing(" ".join(word.text for word in told))],
     "first_step": lambda scene: scene.ends()[0],
     "last_step": lambda scene: scene.ends()[1],
-    "open_step": lambda scene: [scene.open_step] if scene.open_step else [],
+    "open_step": _open_step,
     "step_list": lambda _, *steps: [frozenset(step.key for step in steps)],
     "step_set": _step_set,
     "every_step": _everywhere,

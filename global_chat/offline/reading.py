@@ -70,7 +70,7 @@ _FREE_TYPES = frozenset({"FREE", "NOUN", "ABOUT", "THERE", "ANY", "SAID", "NAME"
 #: the workflow's own names and literals: other words have done their part when they were read.
 _TELLING = frozenset(
     {"unit", "day", "days_name", "daypart", "month", "number_word", "clock", "past_hour"}
-    | {"hour_name", "often", "on", "aside", "free", "noun", "counted", "about_words"}
+    | {"hour_name", "often", "on", "aside", "free", "noun", "counted", "about_words", "open_step"}
 )
 _GIVEN = frozenset(
     {"STEP", "LABEL", "SETTING", "VALUE_KEY", "IDENTIFIER", "ADAPTOR", "NAME", *_FORMS}
