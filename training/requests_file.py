@@ -28,14 +28,13 @@ _DESTINATIONS = {"J": "job_code_agent", "W": "workflow_agent", "P": "planner"}
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled request. `group` is the file's name; `weight` is what it counts in training."""
+    """One labelled request. `group` is the file's name."""
 
     question: Question
     destination: str
     job_key: str | None
     also_ok: frozenset[str]
     group: str
-    weight: float = 1.0
 
 
 def scene_of(workflow: str | None, page: str | None) -> Scene:
@@ -50,7 +49,7 @@ def scene_of(workflow: str | None, page: str | None) -> Scene:
     return Scene.of_outline(document.outline(), Page.parse(page).step)
 
 
-def read_jsonl(path: Path, weight: float) -> list[Example]:
+def read_jsonl(path: Path) -> list[Example]:
     found = []
     for line in path.read_text("utf-8").splitlines():
         case = json.loads(line)
@@ -63,9 +62,7 @@ def read_jsonl(path: Path, weight: float) -> list[Example]:
             tuple(a["type"] for a in case.get("attachments", [])),
         )
         also = frozenset(case["also_ok"])
-        found.append(
-            Example(question, case["destination"], case["job_key"], also, path.stem, weight)
-        )
+        found.append(Example(question, case["destination"], case["job_key"], also, path.stem))
     return found
 
 
@@ -114,5 +111,5 @@ def _example(label: str, question: Question, group: str) -> Example:
 def all_examples() -> list[Example]:
     """The repository's cases first, then the requests that were written for training."""
     own = [e for p in sorted((ROOT / "training/requests").glob("*.txt")) for e in read_requests(p)]
-    cases = read_jsonl(ROOT / "fixtures/routing.jsonl", weight=2.0)
-    return cases + read_jsonl(ROOT / "benchmarks/requests/open.jsonl", weight=2.0) + own
+    cases = read_jsonl(ROOT / "fixtures/routing.jsonl")
+    return cases + read_jsonl(ROOT / "benchmarks/requests/open.jsonl") + own

@@ -9,75 +9,101 @@ Fitted are the classifier's weights alone: what the grammar reads needs none.
 from __future__ import annotations
 
 import argparse
+import math
+import random
 import sys
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fit import conditional, multinomial
 from requests_file import Example, all_examples
 
 from global_chat.offline.router import (
     DESTINATIONS,
+    Features,
     Guess,
     Weights,
     candidates,
+    decide,
     features,
     guess,
+    softmax,
 )
 
-Array = NDArray[np.float64]
-
 WEIGHTS = Path(__file__).parent.parent / "global_chat/offline/weights.tsv"
-#: A word or a pair of words must be in this many requests to get a weight.
-LEAST = 4
-#: Weights that move a score by less than this are left out.
-SMALLEST = 0.12
-RIDGE, ROUNDS = 2.0, 120
+#: A feature must be in this many requests to get a weight, and move a score by this to keep it.
+LEAST, SMALLEST = 4, 0.1
+RIDGE, ROUNDS, RATE, FOLDS = 3.0, 3, 0.3, 5
+#: The requests that are like those of users: they count more, and are what is measured.
+MEASURED, COUNT = ("routing", "open"), 4.0
+
+Options = Sequence[Mapping[str, float]]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One example as numbers."""
+def descend(examples: Sequence[tuple[Options, int, float]]) -> dict[str, float]:
+    """A weight for each feature, by logistic regression: of an example's options one is right.
 
-    example: Example
-    found: dict[str, float]
-
-
-def rows_of(examples: Sequence[Example]) -> list[Row]:
-    return [Row(e, features(e.question)) for e in examples if e.question.scene.steps]
-
-
-def fit(rows: Sequence[Row]) -> Weights:
-    """Weights for destinations and for steps."""
-    counts = Counter(name for row in rows for name in row.found)
-    names = sorted(name for name, count in counts.items() if count >= LEAST)
-    index = {name: i for i, name in enumerate(names)}
-    matrix = np.zeros((len(rows), len(names)))
-    for i, row in enumerate(rows):
-        for name, value in row.found.items():
-            if name in index:
-                matrix[i, index[name]] = value
-    labels = [DESTINATIONS.index(row.example.destination) for row in rows]  # type: ignore[arg-type]
-    weight = np.array([row.example.weight for row in rows])
-    solved = multinomial(matrix, labels, 3, np.full(matrix.shape[1], RIDGE), weight, ROUNDS)
-    plain = {n: tuple(solved[i]) for n, i in index.items() if np.abs(solved[i]).max() > SMALLEST}
-    return Weights(plain, _fit_steps(rows), 1.0)
+    The steps get smaller with a feature's own gradients (AdaGrad), so that rare features count.
+    """
+    weights: defaultdict[str, float] = defaultdict(float)
+    spent: defaultdict[str, float] = defaultdict(lambda: 1e-6)
+    order, chance = list(examples), random.Random(0)
+    for _ in range(ROUNDS):
+        chance.shuffle(order)
+        for options, right, counts in order:
+            scores = [sum(weights[n] * v for n, v in option.items()) for option in options]
+            for place, likely in enumerate(softmax(scores)):
+                error = counts * (likely - (place == right))
+                for name, value in options[place].items():
+                    slope = error * value + RIDGE * weights[name] / len(order)
+                    spent[name] += slope * slope
+                    weights[name] -= RATE * slope / math.sqrt(spent[name])
+    return weights
 
 
-def _fit_steps(rows: Sequence[Row]) -> dict[str, float]:
-    asked = [r.example for r in rows if r.example.job_key]
-    steps = [candidates(example.question) for example in asked]
-    names = sorted({name for of in steps for found in of.values() for name in found})
-    groups = [np.array([[f.get(n, 0.0) for n in names] for f in of.values()]) for of in steps]
-    chosen = [list(of).index(e.job_key or "") for of, e in zip(steps, asked, strict=True)]
-    return dict(zip(names, map(float, conditional(groups, chosen, 1.0, 80)), strict=True))
+class Rows:
+    """The examples with their features."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = [e for e in examples if e.question.scene.steps]
+        found = [features(example.question) for example in self.examples]
+        counts = Counter(name for row in found for name in row)
+        self.found = [{n: v for n, v in row.items() if counts[n] >= LEAST} for row in found]
+
+    def fit(self, left_out: frozenset[int] = frozenset(), sharpness: float = 1.0) -> Weights:
+        """Weights for destinations and for steps."""
+        places, steps = list[tuple[Options, int, float]](), list[tuple[Options, int, float]]()
+        for number, (example, found) in enumerate(zip(self.examples, self.found, strict=True)):
+            if number in left_out:
+                continue
+            counts = COUNT if example.group in MEASURED else 1.0
+            options = [{f"{d} {name}": v for name, v in found.items()} for d in range(3)]
+            places.append((options, DESTINATIONS.index(example.destination), counts))  # type: ignore[arg-type]
+            if example.job_key:
+                of: dict[str, Features] = candidates(example.question)
+                steps.append(([*of.values()], [*of].index(example.job_key), counts))
+        solved = descend(places)
+        names = {name.partition(" ")[2] for name in solved}
+        plain = {n: tuple(solved[f"{d} {n}"] for d in range(3)) for n in sorted(names)}
+        kept = {name: row for name, row in plain.items() if max(map(abs, row)) >= SMALLEST}
+        return Weights(kept, dict(descend(steps)), sharpness)
+
+    def cross_validated(self, group: str) -> list[tuple[bool, bool, float]]:
+        """Of each example of `group`, by weights that were fitted without it: whether the
+        classifier was right, whether it was with what the grammar reads, and how sure it was."""
+        of_group = [n for n, e in enumerate(self.examples) if e.group == group]
+        random.Random(0).shuffle(of_group)
+        found = []
+        for fold in range(FOLDS):
+            left_out = of_group[fold::FOLDS]
+            weights = self.fit(frozenset(left_out))
+            for example in (self.examples[n] for n in left_out):
+                said = guess(example.question, weights)
+                whole = is_right(example, decide(example.question, weights))
+                found.append((is_right(example, said), whole, said.chance))
+        return found
 
 
 def is_right(example: Example, said: Guess) -> bool:
@@ -86,57 +112,32 @@ def is_right(example: Example, said: Guess) -> bool:
     return same or said.destination in example.also_ok
 
 
-def cross_validated(rows: Sequence[Row], folds: int, group: str) -> list[tuple[bool, float]]:
-    """Of each example of `group`: whether weights fitted without it were right, and how sure."""
-    order = np.random.default_rng(0).permutation(
-        [i for i, r in enumerate(rows) if r.example.group == group]
-    )
-    found = []
-    for fold in np.array_split(order, folds):
-        left_out = set(fold.tolist())
-        weights = fit([r for i, r in enumerate(rows) if i not in left_out])
-        for i in fold:
-            said = guess(rows[i].example.question, weights)
-            found.append((is_right(rows[i].example, said), said.chance))
-    return found
-
-
-def best_sharpness(found: Sequence[tuple[bool, float]], weights: Weights) -> float:
-    """How much sure decisions should say so: chances and results are to agree on the whole."""
-    said = sum(chance for _, chance in found) / len(found)
-    right = sum(ok for ok, _ in found) / len(found)
-    return round(weights.sharpness * (1 + 2 * (right - said)), 2)
-
-
 def write(weights: Weights) -> None:
     lines = [f"setting\tsharpness\t{weights.sharpness:g}"]
     for name, row in weights.plain.items():
-        lines.append(f"plain\t{name}\t" + "\t".join(f"{x:.3f}" for x in row))
-    lines += [f"step\t{name}\t{value:.3f}" for name, value in weights.step.items()]
+        lines.append(f"plain\t{name}\t" + "\t".join(f"{x:.2f}" for x in row))
+    lines += [f"step\t{name}\t{value:.2f}" for name, value in weights.step.items()]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fits the offline router.")
     parser.add_argument("--check", action="store_true", help="cross-validate, write nothing")
     given = parser.parse_args()
-    rows = rows_of(all_examples())
+    rows = Rows(all_examples())
     found = []
-    for group in ("routing", "open"):
-        of_group = cross_validated(rows, 5, group)
-        right = sum(ok for ok, _ in of_group)
-        say(f"Classifier, {group}: {right}/{len(of_group)} ({right / len(of_group):.2f})")
-        found += of_group
-    if not given.check:
-        weights = fit(rows)
-        write(weights.sharpened(best_sharpness(found, weights)))
-        say(
-            f"{len(rows)} requests, {len(weights.plain)} features, {WEIGHTS.stat().st_size:,} bytes"
+    for group in MEASURED:
+        of_group = rows.cross_validated(group)
+        alone, whole = (sum(row[n] for row in of_group) / len(of_group) for n in (0, 1))
+        sys.stdout.write(
+            f"{group}: {alone:.2f} by the classifier alone, {whole:.2f} with what the grammar "
+            f"reads, of {len(of_group)} requests that the weights had not seen\n"
         )
+        found += of_group
+    # Chances and results are to agree on the whole.
+    surplus = sum(right - chance for right, _, chance in found) / len(found)
+    if not given.check:
+        write(rows.fit(sharpness=round(1 + 2 * surplus, 2)))
 
 
 if __name__ == "__main__":

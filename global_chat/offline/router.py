@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -120,11 +120,11 @@ def _block(text: str, tag: str) -> str:
 # ---- the decision
 
 
-def decide(question: Question) -> Guess:
+def decide(question: Question, weights: Weights | None = None) -> Guess:
     """Where a request goes. Without steps there is only the planner."""
     if not question.scene.steps:
         return Guess("planner", None, 1.0)
-    return _read(question) or guess(question, load_weights())
+    return _read(question) or guess(question, weights or load_weights())
 
 
 def _read(question: Question) -> Guess | None:
@@ -222,9 +222,10 @@ def features(question: Question) -> Features:
     ]
     for flag in flags:
         found[flag] = found[f"{flag}@{kind}"] = 1.0
-    for word in spoken:
+    stems = [stem(word) for word in spoken]
+    for word in stems:
         found[f"w:{word}"] = 1.0
-    for pair in pairwise(spoken):
+    for pair in pairwise(stems):
         found[f"b:{' '.join(pair)}"] = 1.0
     return found
 
@@ -294,10 +295,6 @@ class Weights:
             for index in range(3):
                 scores[index] += row[index] * value
         return scores
-
-    def sharpened(self, sharpness: float) -> Weights:
-        """The same weights with other chances."""
-        return replace(self, sharpness=sharpness)
 
 
 @cache
