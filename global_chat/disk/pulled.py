@@ -29,6 +29,8 @@ from global_chat.yaml.writing import literal, quoted, scalar
 from .reading import MAX_BYTES, read_text
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+#: What every text holds that names a file for code; whatever else holds it costs only time.
+_MAYBE = re.compile(r"\.js['\"]?[ \t]*(?:[,}#\r\n]|\Z)|\bpath['\"]?[ \t]*:")
 _PLAIN = re.compile(r"\.*/?[\w/][\w./-]*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _INDENT = 2
@@ -118,10 +120,13 @@ def open_files(path: Path, *, strict: bool = True) -> WorkflowFiles:
     text that is no workflow is taken as it is: whoever uses it says what is wrong.
     """
     text = read_text(path)
+    plain = WorkflowFiles(path, text, text, {path: text})
+    if not _MAYBE.search(text):
+        return plain
     try:
         workflow = _open(text)
     except InvalidWorkflow:
-        return WorkflowFiles(path, text, text, {path: text})
+        return plain
     files, faults, bodies = {path: text}, [], {}
     for number, layout in enumerate(workflow.layouts):
         for placed in layout.steps:

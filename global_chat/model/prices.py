@@ -49,8 +49,9 @@ class Prices(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    as_of: str | None = None  # when they were right, in the user's words
     models: dict[str, Price]
+    date: str = "an unknown date"
+    """When they were entered."""
     batch_factor: float = Field(default=0.5, ge=0, le=1)
 
     def of(self, model: str) -> Price:

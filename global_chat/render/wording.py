@@ -30,7 +30,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import AgentName, Usage
 from global_chat.contract.texts import shortened
-from global_chat.model.prices import Prices, parse_prices
+from global_chat.model.prices import Prices
 
 from .text import clean, counted, one_line
 
@@ -150,9 +150,9 @@ class Closing:
         self._backend = ""
         self._agents: list[AgentName] = []
         self._usage = Usage()
-        self._by_model: dict[str, Usage] = {}
         self._changed = ""
-        #: The user's prices, in the place of those that come with the program.
+        self._cost: float | None = 0.0
+        #: What calls cost; None where nothing is paid for.
         self.prices: Prices | None = None
 
     def __call__(self, event: Event) -> None:
@@ -161,16 +161,17 @@ class Closing:
                 self._backend = backend
             case AgentInvoked(agent=agent):
                 self._agents.append(agent)
-            case ModelCallEnded(model=str(model), usage=usage) if usage != Usage():
-                self._by_model[model] = self._by_model.get(model, Usage()) + usage
             case TurnEnded(response=response):
                 self._agents, self._usage = response.meta.agents, response.usage
                 self._changed = _changes(response.meta.changes)
+            case ModelCallEnded(model=model, usage=usage) if self.prices is not None:
+                cost = self.prices.cost(model, usage) if model else 0.0
+                self._cost = None if cost is None or self._cost is None else self._cost + cost
             case TurnFailed(usage=usage):
                 self._usage = usage
 
     def text(self, files: Sequence[Path], seconds: float) -> str:
-        """`router → planner · 2 changes · 904 tokens in, 61 out · $0.0036 at prices of … · 3.2 s`.
+        """`router → planner · 2 changes · 904 tokens in, 61 out · about $0.0036 (…) · 3.2 s`.
 
         Of a turn that failed it says nothing of changes: the error names what was kept.
         """
@@ -179,20 +180,17 @@ class Closing:
             agents_in_order(self._agents),
             self._changed,
             tokens(self._usage),
-            self._cost(),
+            self._spent(),
             f"{seconds:.1f} s",
             "wrote " + ", ".join(one_line(str(file)) for file in files) if files else "",
         ]
         return " · ".join(filter(None, parts))
 
-    def _cost(self) -> str:
-        """What the turn cost; "" where no model was asked, or one whose price is not known."""
-        if not self._by_model or self._backend != "anthropic":
+    def _spent(self) -> str:
+        """`about $0.0123 (prices of 2026-11-30)`; "" when nothing was paid for or is not known."""
+        if self.prices is None or not self._cost:
             return ""
-        prices = self.prices or parse_prices()
-        costs = [prices.cost(model, usage) for model, usage in self._by_model.items()]
-        cost = sum(cost or 0 for cost in costs)
-        return "" if None in costs else f"{dollars(cost)} at prices of {prices.as_of}"
+        return f"about {dollars(self._cost)} (prices of {self.prices.date})"
 
 
 def _changes(changes: Sequence[str]) -> str:

@@ -38,6 +38,7 @@ class Difference(NamedTuple):
 
 
 Found = Iterator[Difference]
+Fold = Callable[[str], str]
 
 _CUT = "\0"
 _AROUND_CUTS = re.compile(rf"\s*{_CUT}[\s{_CUT}]*")
@@ -92,11 +93,10 @@ def observed(outcome: Outcome) -> dict[str, Any]:
 
 
 def _facts(expect: Expect, outcome: Outcome) -> Found:
-    message, goal = (
-        outcome.error and outcome.error.message,
-        outcome.handover and outcome.handover.goal,
-    )
-    details = {"error": message, "handover": goal}
+    details = {
+        "error": outcome.error and outcome.error.message,
+        "handover": outcome.handover and outcome.handover.goal,
+    }
     for key, came in observed(outcome).items():
         expected, detail = getattr(expect, key), details.get(key)
         if key in ("agents", "confidence", "usage") and expected is None:
@@ -115,17 +115,15 @@ def _facts(expect: Expect, outcome: Outcome) -> Found:
 
 
 def _shown(value: object) -> str:
-    return (
-        ", ".join(map(repr, value)) if isinstance(value, tuple) and value else str(value or "none")
-    )
+    listed = isinstance(value, tuple) and ", ".join(map(repr, value))
+    return listed or str(value or "none")
 
 
 def _texts(expect: Expect, outcome: Outcome) -> Found:
     if outcome.error:
         yield from _missing_words("error_says", outcome.error.message, expect.error_says)
-    yield from _missing_words(
-        "goal", outcome.handover.goal if outcome.handover else "", expect.goal
-    )
+    goal = outcome.handover.goal if outcome.handover else ""
+    yield from _missing_words("goal", goal, expect.goal)
     yield from _missing_words("says", outcome.text, expect.says)
     yield from _missing_words("never_says", outcome.text, (), expect.never_says)
 
@@ -136,19 +134,12 @@ def _missing_words(key: str, text: str, contains: Texts = (), lacks: Texts = ())
 
 
 def _words(
-    key: str,
-    where: str,
-    text: str,
-    contains: Texts,
-    lacks: Texts,
-    fold: Callable[[str], str] = str,
+    key: str, where: str, text: str, contains: Texts, lacks: Texts, fold: Fold = str
 ) -> Found:
-    for words in contains:
-        if fold(words) not in fold(text):
-            yield Difference(key, f"{words!r} is not in {where}")
-    for words in lacks:
-        if fold(words) in fold(text):
-            yield Difference(key, f"{words!r} is in {where}")
+    text = fold(text)
+    for wanted, words in (*((True, w) for w in contains), *((False, w) for w in lacks)):
+        if (fold(words) in text) is not wanted:
+            yield Difference(key, f"{words!r} {'is not' if wanted else 'is'} in {where}")
 
 
 def _requests(expect: Expect, outcome: Outcome) -> Found:

@@ -64,8 +64,8 @@ def show_run(screen: Console, run: Run, summary: Summary) -> None:
     screen.print(Text(answered + cost, "dim"))
     counts = [f"{n} {name}" for name in _MARKS if (n := summary.counts[name])] or ["0 passed"]  # type: ignore[index]
     colour = "bold red" if summary.failed else "bold green"
-    screen.print(Text(f"{', '.join(counts)} of {summary.total}", colour), end="; ")
-    screen.print(Text(f"{summary.routes_told}; run {run.id}"))
+    passed = (f"{', '.join(counts)} of {summary.total}", colour)
+    screen.print(Text.assemble(passed, f"; {summary.routes_told}; run {run.id}"))
 
 
 def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
