@@ -353,8 +353,8 @@ class _Split:
                 path = self._given.original[body.start : body.end]
             splices[entry.value.start] = _replaced(source, entry.value, path)
         text = source.splice(splice for found in splices.values() for splice in found)
-        ended = self._given.original.endswith(("\n", "\r"))
-        return text if ended else text.rstrip("\r\n")
+        ends = [t.rstrip(" ").endswith(("\n", "\r")) for t in (self._given.original, text)]
+        return text.rstrip(" ").rstrip("\r\n") if ends == [False, True] else text
 
     def _is_right(self, text: str, bodies: abc.Mapping[_Key, _Body | str]) -> bool:
         """Whether the YAML names the files that it should, and holds the rest of the steps."""
