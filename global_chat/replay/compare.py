@@ -1,4 +1,4 @@
-"""What was expected against what happened. Each difference is a sentence with both sides in it.
+"""Compares what a case expects with what came out. Each difference is a sentence with both.
 
 Parts of a document are named by where they stand: `jobs.fetch.body`. An item of a list goes by its
 `id` or `name`, else by its number. The comparison of documents does not know what a workflow is,
@@ -46,7 +46,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
 
 
 def differences(outcome: Outcome) -> tuple[Difference, ...]:
-    """Everything that came out otherwise than the case expects; empty when it passed."""
+    """Every difference from what the case expects; empty when it passed."""
     parts = (_facts, _texts, _requests, _document)
     found = [difference for part in parts for difference in part(outcome.case.expect, outcome)]
     if outcome.unused:
@@ -74,7 +74,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
 
 
 def observed(outcome: Outcome) -> dict[str, Any]:
-    """What came, by the names of the expectations that tell of it, but for the document."""
+    """What came out, by the keys of `Expect`; the document is compared apart."""
     meta = outcome.response.meta if outcome.response else None
     planning: dict[str, Any] = {}
     if meta and meta.planner_iterations is not None:
@@ -193,7 +193,7 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
 
 
 def part_differences(path: str, wanted: PartExpectation, diff: DocumentDiff) -> Found:
-    """What a part of the document does not hold as it should."""
+    """How a part of the document differs from what is expected of it."""
     if wanted == PartExpectation():
         return
     if path not in diff.after:
@@ -231,7 +231,7 @@ def _live_route(outcome: Outcome, routes_only: bool) -> Found:
 
 
 class PlacedPart(NamedTuple):
-    """One value, and where it stands alone and with its key.
+    """One value, with its own span (`span`) and the span of its key and it (`whole`).
 
     `text` is a scalar's own text, None for a mapping or a list; `parent` is the path around it.
     """
