@@ -264,7 +264,7 @@ def explain_step(scene: Scene, step: Step) -> Answer:
     ]
     code = (step.code or "").strip("\n").splitlines()
     more = [f"({len(code) - _MOST_LINES} more lines)"] if len(code) > _MOST_LINES else []
-    quoted = ["This is its code:", "", *_fenced("\n".join(code[:_MOST_LINES])), *more]
+    quoted = ["This is its code:", "", *fenced("\n".join(code[:_MOST_LINES])), *more]
     return Answer("\n".join(lines + (quoted if step.has_code else ["It has no code yet."])), step)
 
 
@@ -304,10 +304,10 @@ def code_meant(scene: Scene, request: str) -> Answer | None:
     code = (step.code or "").strip("\n") if step and step.has_code else ""
     if not step or not 0 < len(code.splitlines()) <= _MOST_MEANT:
         return None
-    return Answer("\n".join([f"This is the code of **{step.name}**:", "", *_fenced(code)]), step)
+    return Answer("\n".join([f"This is the code of **{step.name}**:", "", *fenced(code)]), step)
 
 
-def _fenced(code: str) -> list[str]:
-    """Code as a block of Markdown, whatever is in it."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
-    return [f"{fence}js", *code.splitlines(), fence]
+def fenced(text: str, language: str = "js") -> list[str]:
+    """A text as a block of Markdown, whatever is in it."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return [f"{fence}{language}", *text.splitlines(), fence]

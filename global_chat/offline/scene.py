@@ -30,7 +30,9 @@ def bare(character: str) -> str:
 
 def plain(text: str) -> str:
     """The text without accents and in lower case; only for comparing."""
-    return "".join(map(bare, unicodedata.normalize("NFC", text))).casefold()
+    if not text.isascii():
+        text = "".join(map(bare, unicodedata.normalize("NFC", text)))
+    return text.casefold()
 
 
 def words(text: str | None) -> list[str]:

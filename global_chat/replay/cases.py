@@ -7,7 +7,6 @@ Every case is read before any runs: a broken one stops the replay here, with its
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,13 +31,16 @@ from global_chat.disk.reading import number_of, read_object, read_text
 from global_chat.model.scripted import Script
 from global_chat.yaml import nodes
 from global_chat.yaml.compose import compose
-from global_chat.yaml.data import with_json_shape
+from global_chat.yaml.data import read_json, with_json_shape
 from global_chat.yaml.refusals import Unreadable
 from global_chat.yaml.source import Source
 
 M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
+
+#: So many faults are listed, and of a file of labelled requests so many are looked for.
+MOST_FAULTS = 50
 
 
 class StrictModel(BaseModel):
@@ -167,7 +169,8 @@ class BrokenCases(InputError):
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        listed = "\n".join(self.faults)
+        more = len(self.faults) - MOST_FAULTS
+        listed = "\n".join([*self.faults[:MOST_FAULTS], *[f"… and {more:,} more"][: more > 0]])
         super().__init__(f"Cases cannot be read.\n{listed}\nNothing was run. Correct them first.")
 
 
@@ -229,12 +232,8 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
         found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
         if not found:
-            why = (
-                "contains no case (a folder with a case.yaml)"
-                if path.exists()
-                else "does not exist"
-            )
-            faults.append(f"{path}: {why}")
+            empty = "contains no case (a folder with a case.yaml)"
+            faults.append(f"{path}: {empty if path.exists() else 'does not exist'}")
         files = {**found, **files}
     for file in files.values():
         try:
@@ -318,7 +317,7 @@ class _LabelledRequest(Label):
 def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     """The labelled requests of a JSON lines file as cases that a model answers, in its order.
 
-    Raises `BrokenCases` with every line that is wrong.
+    Raises `BrokenCases` with the lines that are wrong: the first `MOST_FAULTS` and one more.
     """
     cases: dict[str, Case] = {}
     faults: list[str] = []
@@ -327,6 +326,8 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     except BadRequest as error:
         raise BrokenCases([error.message]) from None
     for number, line in enumerate(lines, start=1):
+        if len(faults) > MOST_FAULTS:
+            break
         try:
             case = _labelled(file, line, settings) if line.strip() else None
             if case and cases.setdefault(case.id, case) is not case:
@@ -335,6 +336,8 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
             faults += [
                 f"{file}:{number}: {problem}" for _, problem in _problems(error, _LabelledRequest)
             ]
+        except Unreadable as error:
+            faults.append(f"{file}:{number}: {error.problem}")
         except (ValueError, BadRequest) as problem:
             faults.append(f"{file}:{number}: {problem}")
     if faults or not cases:
@@ -343,7 +346,7 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
 
 
 def _labelled(file: Path, text: str, settings: Settings) -> Case:
-    line = _LabelledRequest.model_validate(json.loads(text))
+    line = _LabelledRequest.model_validate(read_json(text))
     given = line.model_dump(include={"content", "page", "history", "attachments"}, mode="json")
     files = [file]
     if line.workflow is not None:
