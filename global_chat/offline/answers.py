@@ -203,7 +203,9 @@ def ends(scene: Scene, *, last: bool) -> Answer:
 
 def empty_steps(scene: Scene) -> Answer:
     """The steps without code."""
-    lines = [f"**{step.name}**" for step in in_order(scene) if not step.has_code]
+    lines = [
+        f"**{step.name}**" for step in in_order(scene) if not (step.has_code or step.code_path)
+    ]
     return _list("These have no code yet:", lines, "Every step has code.")
 
 
@@ -265,7 +267,10 @@ def explain_step(scene: Scene, step: Step) -> Answer:
     code = (step.code or "").strip("\n").splitlines()
     more = [f"({len(code) - _MOST_LINES} more lines)"] if len(code) > _MOST_LINES else []
     quoted = ["This is its code:", "", *fenced("\n".join(code[:_MOST_LINES])), *more]
-    return Answer("\n".join(lines + (quoted if step.has_code else ["It has no code yet."])), step)
+    none = "It has no code yet."
+    if step.code_path:
+        none = f"Its code is kept in the file {step.code_path}, which is not here."
+    return Answer("\n".join(lines + (quoted if step.has_code else [none])), step)
 
 
 def quoted_lines(scene: Scene, asked: Iterable[str]) -> Answer | None:
