@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from global_chat.workflow.parts import Step
@@ -85,6 +86,8 @@ _SHORT = {
     "$time": "DAY_NAME DAYS_NAME DAYPART OFTEN HOUR_NAME CLOCK",
     "$anytime": "DAY_NAME|DAYS_NAME|DAYPART|OFTEN|HOUR_NAME|CLOCK",
 }
+#: Questions that the answer to another one has answered already: `how many steps, and which?`
+_NO_MORE = (["which"], ["which", "ones"])
 #: Classes of words that may stand within a description.
 _SILENT = frozenset({"DETERMINER", "IGNORE", "OF", "ON"})
 #: Topics that are about the open step when they name none.
@@ -291,11 +294,15 @@ def _questions(text: str, scene: Scene, language: str) -> Iterator[Asked]:
     """The sentences that ask. One that begins with a command makes the text no question."""
     sentence: list[Token] = []
     found: list[Asked] = []
-    for token in [*_tokens(text, scene, language), Token(frozenset(), "\n")]:
-        if token.text[:1] not in ".?!;\n":
+    tokens = [*_tokens(text, scene, language), Token(frozenset(), "\n")]
+    for token, following in pairwise([*tokens, tokens[-1]]):
+        also = "JOIN" in token.classes and following.classes & (_ASKING - {"DO", "EXPLAIN"})
+        if token.text[:1] not in ".?!;\n" and not also:
             sentence.append(token)
             continue
-        told = [t for t in sentence if t.classes != {"IGNORE"}]
+        told = [t for t in sentence if not t.classes & {"IGNORE", "JOIN"} or t.classes & _ASKING]
+        if [t.text.lower() for t in told] in _NO_MORE:
+            told = []
         if told and ("?" in token.text or told[0].classes & _ASKING - {"DO"} or _asks(told)):
             found.append(_about(scene, told))
         elif told and told[0].classes & _VERBS and " " not in told[0].text:

@@ -25,12 +25,14 @@ from .answers import Answer, code_meant, in_order, quoted_lines
 from .logs import explain
 from .plans import Plan, codes_after
 from .questions import is_question, unknown_words
-from .reading import LONGEST_REQUEST
+from .reading import LONGEST_REQUEST, classes_in, languages_of
 from .scene import Scene, stem, system_of, words
 from .understanding import Wish, understand
 
 #: More readings than this are not spelled out.
 _MOST_READINGS = 4
+#: Classes of words that speak of what happened in a run.
+_OF_RUNS = frozenset({"WHY", "FAILS", "ON_FAILURE", "LOGS"})
 #: The share of a question's words that a passage must have.
 _LEAST_SHARE = 0.6
 _ABOUT_HERE = re.compile(r"\b(?:this|here|our|my|we|it)\b", re.IGNORECASE)
@@ -85,9 +87,13 @@ async def _answer(payload: Payload, workflow: Workflow, knowledge: Knowledge) ->
         return Done(_which(plans), workflow)
     if found and isinstance(found[0], Wish):
         return Done(f"The request only says what is to stay as it is. {NOTHING}", workflow)
-    if logs and (told := explain("\n".join(logs), scene)):
+    answers = [answer.text for answer in found if isinstance(answer, Answer)]
+    # With a log, a question is about the run, unless it plainly is about something else.
+    language = languages_of(payload.content, scene)[0]
+    of_run = not answers or not _OF_RUNS.isdisjoint(classes_in(payload.content, language))
+    if logs and of_run and (told := explain("\n".join(logs), scene)):
         return Done(told, workflow)
-    if answers := [answer.text for answer in found if isinstance(answer, Answer)]:
+    if answers:
         return Done("\n\n".join(answers[:_MOST_READINGS]), workflow)
     return Done(await _not_understood(payload.content, scene, knowledge), workflow)
 
