@@ -65,7 +65,7 @@ between: PATH_WORD STEP; $flow STEP
 is_on: ACTIVE; TRIGGER_WORD TRIGGER WORKFLOW_WORD SCHEDULE_WORD RUN STEP STEP_WORD PATH_WORD NOT WHY
 is_on: ACTIVE PATH_WORD|STEPS_WORD; $what NOT
 is_on: WHY RUN|COMES|NOT|ACTIVE; $what STEP NOT OTHERS RUN COMES TRIGGER_WORD $time
-when: WHEN_ASKED; $what STEP TRIGGER_WORD SCHEDULE_WORD RUN COMES NEXT IF $time UNIT ALWAYS
+when: WHEN_ASKED; $what STEP TRIGGER_WORD SCHEDULE_WORD RUN COMES NEXT IF $time UNIT ALWAYS ALL
 starts: $anytime DO; WORKFLOW_WORD SCHEDULE_WORD RUN $time TRIGGER_WORD
 starts: SCHEDULE_WORD|TRIGGER_WORD|WEBHOOK|TRIGGER; $what RUN COMES NAME_WORD
 starts: WHAT|WHICH|EXPLAIN RUN|STARTS WORKFLOW_WORD|IT|THIS; EXPLAIN
@@ -179,6 +179,12 @@ def _order(ask: Any, other_way: Any, name: str) -> Callable[[Scene, Asked], Answ
     return of
 
 
+def _written(asked: Asked) -> Answer | None:
+    """What a step puts on state; of one that is not named, only when state is."""
+    clear = asked.steps and (asked.named or asked.has(frozenset({"STATE_WORD"})))
+    return answers.written(*asked.steps) if clear else None
+
+
 def _explained(scene: Scene, asked: Asked) -> Answer | None:
     return _joined([answers.explain_step(scene, step) for step in asked.steps])
 
@@ -194,7 +200,7 @@ _ANSWERS: dict[str, Callable[[Scene, Asked], Answer | None]] = {
     "steps_with": lambda scene, asked: answers.steps_with(scene, asked.part("ADAPTOR")),
     "adaptors": lambda scene, asked: answers.adaptors(scene, *asked.steps),
     "where_used": lambda s, asked: answers.where_used(s, asked.part("TOKEN"), *asked.steps),
-    "written": lambda _, asked: answers.written(*asked.steps) if asked.steps else None,
+    "written": lambda _, asked: _written(asked),
     "ends": lambda s, asked: answers.ends(s, last=not asked.has(frozenset({"FIRST"}))),
     "after": _order(answers.after, answers.before, "AFTER"),
     "before": _order(answers.before, answers.after, "BEFORE"),
@@ -402,6 +408,9 @@ def _ways(language: str) -> tuple[dict[str, frozenset[str]], str]:
         for way in known.of(name):
             found.setdefault(way, set()).add(name)
     found.pop("-", None)
+    for classes in found.values():
+        if {"RUN", "COMES"} <= classes:
+            classes.discard("SCHEDULE_WORD")  # `run` is a schedule only in a command
     longest = sorted(found, key=len, reverse=True)
     spelled = (r"\s+".join(map(re.escape, way.split())) for way in longest if way[0].isalnum())
     ways = {way: frozenset(classes) for way, classes in found.items()}
