@@ -80,7 +80,7 @@ class Rows:
                 continue
             counts = COUNT if example.group in MEASURED else 1.0
             options = [{f"{d} {name}": v for name, v in found.items()} for d in range(3)]
-            places.append((options, DESTINATIONS.index(example.destination), counts))  # type: ignore[arg-type]
+            places.append((options, DESTINATIONS.index(example.destination), counts))
             if example.job_key:
                 of: dict[str, Features] = candidates(example.question)
                 steps.append(([*of.values()], [*of].index(example.job_key), counts))
