@@ -243,10 +243,9 @@ def _disturbed(
     """What changed without being planned: other keys of parts, of the workflow, of the document."""
     found: list[str] = []
     there = {(kind, placed.part.key): placed.mapping for kind, placed in _parts_of(new)}
-    places = {id(placed.part): placed.mapping for _, placed in _parts_of(old)}
     for kind, planned in (("s", plan.steps), ("t", plan.triggers), ("e", plan.edges)):
         for one in planned:
-            was = places[id(one.old)] if one.old else None
+            was = one.placed.mapping if one.placed else None
             now = there.get((kind, one.new.key)) or _NO_KEYS
             moved = kind == "e" and old.form.is_list and _source(one.old) != _source(one.new)
             if was and not moved and not only_changed(was, now, _PLANNED):
