@@ -25,7 +25,7 @@ from global_chat.workflow.patching.plan import make_plan
 from global_chat.yaml import nodes
 from global_chat.yaml.data import Places, at, only_changed
 from global_chat.yaml.node_edits import CannotEdit, NodeEdits
-from global_chat.yaml.nodes import Alias, inside
+from global_chat.yaml.nodes import has_aliases
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -112,7 +112,7 @@ def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:
     """The refusal of a change that would reach further than planned: because of the document where
     its parts share text, else because of a bug in this program."""
     touched = "; ".join(wrong[:5])
-    if workflow.root and any(isinstance(node, Alias) for node in inside(workflow.root)):
+    if workflow.root and has_aliases(workflow.root):
         return InvalidWorkflow(
             "The workflow document shares text between its parts (`&` and `*`), so this change "
             f"would reach further: {touched}. Write them out first. Nothing was changed."
