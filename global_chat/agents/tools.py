@@ -49,9 +49,9 @@ _ATTACHMENTS = {
 EDIT_JOB = Tool(
     name="edit_job",
     description=(
-        "Change the code of the focused step. Edits apply in order, each to the result of the one "
-        "before. replace: old_code, which must occur exactly once, becomes new_code. rewrite: "
-        "new_code becomes the whole code; old_code is null."
+        "Change the focused step's code. Edits apply in order, each to the result of the one "
+        "before. replace: old_code, which occurs exactly once, becomes new_code. rewrite: new_code "
+        "is the whole code, old_code null."
     ),
     input_schema=_object(
         code_edits={

@@ -117,7 +117,7 @@ def check(
         typer.Argument(metavar="PATH…", help="Workflow files or project folders; - is stdin."),
     ],
     style: Annotated[
-        str, option("--format", metavar="NAME", help="text (the default), github, json or sarif.")
+        str, option("--format", metavar="NAME", help="text, github, json or sarif.")
     ] = "text",
     as_json: Annotated[bool, flag("--json", help="The same as --format json.")] = False,
     strict: Annotated[bool, flag("--strict", help="Warnings fail too.")] = False,

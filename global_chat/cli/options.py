@@ -59,7 +59,7 @@ class PayloadOptions:
 
     text: Annotated[
         str | None,
-        typer.Argument(metavar="[MESSAGE]", help="What you want; - reads it from stdin."),
+        typer.Argument(metavar="MESSAGE", help="What you want; - reads it from stdin."),
     ] = None
     input: Annotated[
         str | None,

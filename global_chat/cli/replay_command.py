@@ -156,9 +156,8 @@ class _Replay:
             interrupted = True
         summary = self._report(history, run, cases)
         if count := len(left()):
-            self._say(
-                f"The run is not complete: {counted(count, 'turn')} to go. Go on with --resume."
-            )
+            to_go = f"{counted(count, 'turn')} to go"
+            self._say(f"The run is not complete: {to_go}. Go on with --resume.")
         else:
             history.end(run)
         return 130 if interrupted else int(bool(count or summary.failed))

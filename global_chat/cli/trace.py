@@ -85,7 +85,7 @@ def _row(line: str) -> Row | None:
 def _tree(rows: Iterable[Row]) -> Tree:
     """The turn's own span with all others inside, a line each, in the order in which they began.
 
-    A turn that was cut off has no such span in the file; an unfinished one then stands for it.
+    An interrupted turn has no such span in the file; the tree then begins with an unfinished one.
     """
     spans = {row["span"]: row for row in sorted(rows, key=lambda row: row["span"])}
     first = next(iter(spans.values()))

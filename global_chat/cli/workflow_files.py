@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -20,6 +21,7 @@ from global_chat.disk.pulled import WorkflowFiles, open_files
 from global_chat.disk.reading import read_text
 from global_chat.disk.writing import check_writable, write_together
 from global_chat.knowledge.catalogue import Catalogue
+from global_chat.knowledge.store import Store, cache_folder
 from global_chat.render.text import Stream, clean, counted, diff_lines, one_line
 from global_chat.render.wording import error_text
 from global_chat.workflow.changes import project_changes
@@ -103,7 +105,7 @@ def run_check(paths: Sequence[str | Path], style: str = "text", *, strict: bool 
     when a file could not be read.
     """
     out, err = Stream(sys.stdout), Stream(sys.stderr)
-    catalogue = Catalogue.load()
+    catalogue = _catalogue()
     counts: Counter[str] = Counter()
     checked = printed = 0
     unreadable = False
@@ -135,6 +137,14 @@ def run_check(paths: Sequence[str | Path], style: str = "text", *, strict: bool 
 def _every_file(paths: Sequence[str | Path]) -> Iterator[Path]:
     for path in map(Path, paths):
         yield from (workflow_files(path) or [path]) if path.is_dir() else [path]
+
+
+def _catalogue() -> Catalogue:
+    """The catalogue, with the adaptors that were synced."""
+    store = Store(cache_folder(os.environ))
+    synced = store.adaptor_versions() if store.size() else {}
+    store.close()
+    return Catalogue.load().with_versions(synced)
 
 
 def _problems(path: Path, catalogue: Catalogue) -> Iterator[_Found]:

@@ -191,7 +191,7 @@ class StepDiff:
 class Changes(_Event):
     """What the turn changed. `summary` is one line a change, in workflow terms, and never empty.
 
-    `workflow_yaml` is the document as it now stands; None when a step's code came without one.
+    `workflow_yaml` is the document after it; None when a step's code came without one.
     """
 
     workflow_yaml: str | None

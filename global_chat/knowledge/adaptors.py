@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -50,19 +50,19 @@ class AdaptorShelf:
     """What is stored about adaptors."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
 
     def get(self, wanted: Specifier) -> Stored | None:
         """The docs of exactly this version; None when they are not stored, or not readable."""
         query = "SELECT docs, stored_at FROM adaptor WHERE package = ? AND version = ?"
-        for docs, day in self._store.rows(query, wanted.package, wanted.version):
+        for docs, day in self.store.rows(query, wanted.package, wanted.version):
             with suppress(ValidationError, ValueError):
                 return Stored(_STORED.validate_json(docs), datetime.fromisoformat(day).date())
         return None
 
     def synced(self) -> Synced | None:
         """The registry that was used by the last `docs sync` that got something."""
-        settings = dict(self._store.rows("SELECT name, value FROM setting"))
+        settings = dict(self.store.rows("SELECT name, value FROM setting"))
         if "registry" not in settings:
             return None
         return Synced(settings["registry"], date.fromisoformat(settings["synced_on"]))
@@ -70,27 +70,20 @@ class AdaptorShelf:
     def put_synced(self, registry: str) -> None:
         """Remember the registry for later turns."""
         values = {"registry": without_login(registry), "synced_on": _now()[:10]}
-        self._store.run(lambda connection: write_settings(connection, values))
+        self.store.run(lambda connection: write_settings(connection, values))
 
     def stored(self, package: str | None = None) -> dict[Specifier, date]:
         """Versions whose docs are stored, of one package or of all, and when they were."""
         query = """SELECT package, version, stored_at FROM adaptor
                    WHERE ?1 IS NULL OR package = ?1 ORDER BY 1, 2"""
-        rows = self._store.rows(query, package)
+        rows = self.store.rows(query, package)
         return {Specifier(*row): datetime.fromisoformat(day).date() for *row, day in rows}
-
-    def known_versions(self) -> Mapping[str, set[str]]:
-        """Versions that a registry has told of, by package."""
-        found: dict[str, set[str]] = {}
-        for package, version in self._store.rows("SELECT package, version FROM adaptor_version"):
-            found.setdefault(package, set()).add(version)
-        return found
 
     def put(self, docs: AdaptorDocs, listing: Listing) -> None:
         """Store docs, make those of a package's newest version searchable, note its versions."""
         row = (docs.package, docs.version, _STORED.dump_json(docs).decode(), _now())
-        self._store.rows("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", *row)
-        self._store.rows("DELETE FROM adaptor_miss WHERE package = ? AND version = ?", *row[:2])
+        self.store.rows("INSERT OR REPLACE INTO adaptor VALUES (?, ?, ?, ?)", *row)
+        self.store.rows("DELETE FROM adaptor_miss WHERE package = ? AND version = ?", *row[:2])
         self._note_versions(listing)
         self._index(docs.package)
 
@@ -102,7 +95,7 @@ class AdaptorShelf:
         if wanted and gone:
             query = "DELETE FROM {} WHERE package = ?1 AND (?2 IS NULL OR version = ?2)"
             for table in ("adaptor", "adaptor_version", "adaptor_miss"):
-                self._store.rows(query.format(table), wanted.package, wanted.version)
+                self.store.rows(query.format(table), wanted.package, wanted.version)
             self._index(wanted.package)
         return gone
 
@@ -110,19 +103,19 @@ class AdaptorShelf:
         """Whether fetching this version has failed not long ago."""
         query = "SELECT 1 FROM adaptor_miss WHERE package = ? AND version = ? AND asked_at > ?"
         since = time.time() - _MISS_SECONDS
-        return bool(self._store.rows(query, wanted.package, wanted.version or "", since))
+        return bool(self.store.rows(query, wanted.package, wanted.version or "", since))
 
     def put_miss(self, wanted: Specifier, listing: Listing | None) -> None:
         """Remember that fetching failed, and what versions there are if that much was learned."""
         row = (wanted.package, wanted.version or "", time.time())
-        self._store.rows("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", *row)
+        self.store.rows("INSERT OR REPLACE INTO adaptor_miss VALUES (?, ?, ?)", *row)
         if listing is not None:
             self._note_versions(listing)
 
     def _note_versions(self, listing: Listing) -> None:
         query = "INSERT OR IGNORE INTO adaptor_version VALUES (?, ?)"
         rows = [(listing.package, version) for version in listing.releases]
-        self._store.run(lambda connection: connection.executemany(query, rows))
+        self.store.run(lambda connection: connection.executemany(query, rows))
 
     def _index(self, package: str) -> None:
         """Make the newest stored version of a package searchable, and no other."""
@@ -135,7 +128,7 @@ class AdaptorShelf:
             else:
                 index_source(connection, "adaptor", package, _documents(stored.docs))
 
-        self._store.run(work)
+        self.store.run(work)
 
 
 def _now() -> str:
@@ -283,7 +276,7 @@ class AdaptorLookup:
 
     def _resolved(self, wanted: Specifier) -> Specifier:
         """The same adaptor with a version: the newest known one when none is wanted."""
-        known = self._catalogue.with_versions(self._shelf.known_versions()).versions
+        known = self._catalogue.with_versions(self._shelf.store.adaptor_versions()).versions
         return Specifier(wanted.package, wanted.version or newest(known.get(wanted.package, ())))
 
     def _nearest(self, wanted: Specifier, request: str, failure: str | None) -> AdaptorText:

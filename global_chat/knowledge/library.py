@@ -97,10 +97,9 @@ class Library:
         registry: str | None = None,
         offline: bool = False,
         fetch_seconds: float = 4.0,
-        catalogue: Catalogue | None = None,
     ) -> None:
         self._store = Store(folder)
-        self._catalogue = catalogue or Catalogue.load()
+        self._catalogue = Catalogue.load()
         self._shelf = AdaptorShelf(self._store)
         self._adaptors = AdaptorLookup(
             self._shelf, self._catalogue, registry, fetch_seconds, offline=offline
@@ -119,7 +118,7 @@ class Library:
     @property
     def catalogue(self) -> Catalogue:
         """The catalogue, with the versions that a registry has told of."""
-        return self._catalogue.with_versions(self._shelf.known_versions())
+        return self._catalogue.with_versions(self._store.adaptor_versions())
 
     async def search(
         self,

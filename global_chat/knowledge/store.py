@@ -116,6 +116,13 @@ class Store:
         """Every row that a query gives."""
         return self.run(lambda connection: connection.execute(query, values).fetchall())
 
+    def adaptor_versions(self) -> dict[str, set[str]]:
+        """Versions that a registry has told of, by package."""
+        found: dict[str, set[str]] = {}
+        for package, version in self.rows("SELECT package, version FROM adaptor_version"):
+            found.setdefault(package, set()).add(version)
+        return found
+
     def size(self) -> int:
         """Bytes on disk, what is written but not yet merged included; 0 in memory."""
         files = (Path(f"{self.path}{suffix}") for suffix in _SUFFIXES) if self.path else ()

@@ -144,7 +144,7 @@ class Live(Renderer):
         self._print("closing", Text(text, style="dim", overflow="fold"))
 
     def _warn(self, event: Warned) -> None:
-        """In the view, or to a file that standard error was sent to."""
+        """Show the warning in the view, or write it to the file that standard error goes to."""
         if self._err.isatty():
             self._print_status()
             self._print("status", Text(warning_line(event), style="yellow"))

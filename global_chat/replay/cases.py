@@ -39,6 +39,9 @@ M = TypeVar("M", bound=BaseModel)
 
 CASE_FILE = "case.yaml"
 
+#: So many faults are listed, and of a file of labelled requests so many are looked for.
+MOST_FAULTS = 50
+
 
 class StrictModel(BaseModel):
     """Data that is not changed after it is read and holds no unknown keys."""
@@ -166,7 +169,8 @@ class BrokenCases(InputError):
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(dict.fromkeys(faults))
-        listed = "\n".join(self.faults)
+        more = len(self.faults) - MOST_FAULTS
+        listed = "\n".join([*self.faults[:MOST_FAULTS], *[f"… and {more:,} more"][: more > 0]])
         super().__init__(f"Cases cannot be read.\n{listed}\nNothing was run. Correct them first.")
 
 
@@ -228,12 +232,8 @@ def collect(paths: Iterable[Path]) -> tuple[Case, ...]:
         there = sorted(path.rglob(CASE_FILE)) if path.is_dir() else [path]
         found = {f.resolve(): f for f in there if f.name == CASE_FILE and f.is_file()}
         if not found:
-            why = (
-                "contains no case (a folder with a case.yaml)"
-                if path.exists()
-                else "does not exist"
-            )
-            faults.append(f"{path}: {why}")
+            empty = "contains no case (a folder with a case.yaml)"
+            faults.append(f"{path}: {empty if path.exists() else 'does not exist'}")
         files = {**found, **files}
     for file in files.values():
         try:
@@ -317,7 +317,7 @@ class _LabelledRequest(Label):
 def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     """The labelled requests of a JSON lines file as cases that a model answers, in its order.
 
-    Raises `BrokenCases` with every line that is wrong.
+    Raises `BrokenCases` with the lines that are wrong: the first `MOST_FAULTS` and one more.
     """
     cases: dict[str, Case] = {}
     faults: list[str] = []
@@ -326,6 +326,8 @@ def read_labelled(file: Path, settings: Settings) -> tuple[Case, ...]:
     except BadRequest as error:
         raise BrokenCases([error.message]) from None
     for number, line in enumerate(lines, start=1):
+        if len(faults) > MOST_FAULTS:
+            break
         try:
             case = _labelled(file, line, settings) if line.strip() else None
             if case and cases.setdefault(case.id, case) is not case:

@@ -1,4 +1,4 @@
-"""What was expected against what happened. Each difference is a sentence with both sides in it.
+"""Compares what a case expects with what came out. Each difference is a sentence with both.
 
 Parts of a document are named by where they stand: `jobs.fetch.body`. An item of a list goes by its
 `id` or `name`, else by its number. The comparison of documents does not know what a workflow is,
@@ -38,6 +38,7 @@ class Difference(NamedTuple):
 
 
 Found = Iterator[Difference]
+Fold = Callable[[str], str]
 
 _CUT = "\0"
 _AROUND_CUTS = re.compile(rf"\s*{_CUT}[\s{_CUT}]*")
@@ -45,7 +46,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
 
 
 def differences(outcome: Outcome) -> tuple[Difference, ...]:
-    """Everything that came out otherwise than the case expects; empty when it passed."""
+    """Every difference from what the case expects; empty when it passed."""
     parts = (_facts, _texts, _requests, _document)
     found = [difference for part in parts for difference in part(outcome.case.expect, outcome)]
     if outcome.unused:
@@ -73,7 +74,7 @@ def live_differences(outcome: Outcome, *, routes_only: bool = False) -> tuple[Di
 
 
 def observed(outcome: Outcome) -> dict[str, Any]:
-    """What came, by the names of the expectations that tell of it, but for the document."""
+    """What came out, by the keys of `Expect`; the document is compared apart."""
     meta = outcome.response.meta if outcome.response else None
     planning: dict[str, Any] = {}
     if meta and meta.planner_iterations is not None:
@@ -92,11 +93,10 @@ def observed(outcome: Outcome) -> dict[str, Any]:
 
 
 def _facts(expect: Expect, outcome: Outcome) -> Found:
-    message, goal = (
-        outcome.error and outcome.error.message,
-        outcome.handover and outcome.handover.goal,
-    )
-    details = {"error": message, "handover": goal}
+    details = {
+        "error": outcome.error and outcome.error.message,
+        "handover": outcome.handover and outcome.handover.goal,
+    }
     for key, came in observed(outcome).items():
         expected, detail = getattr(expect, key), details.get(key)
         if key in ("agents", "confidence", "usage") and expected is None:
@@ -115,17 +115,15 @@ def _facts(expect: Expect, outcome: Outcome) -> Found:
 
 
 def _shown(value: object) -> str:
-    return (
-        ", ".join(map(repr, value)) if isinstance(value, tuple) and value else str(value or "none")
-    )
+    listed = isinstance(value, tuple) and ", ".join(map(repr, value))
+    return listed or str(value or "none")
 
 
 def _texts(expect: Expect, outcome: Outcome) -> Found:
     if outcome.error:
         yield from _missing_words("error_says", outcome.error.message, expect.error_says)
-    yield from _missing_words(
-        "goal", outcome.handover.goal if outcome.handover else "", expect.goal
-    )
+    goal = outcome.handover.goal if outcome.handover else ""
+    yield from _missing_words("goal", goal, expect.goal)
     yield from _missing_words("says", outcome.text, expect.says)
     yield from _missing_words("never_says", outcome.text, (), expect.never_says)
 
@@ -136,19 +134,12 @@ def _missing_words(key: str, text: str, contains: Texts = (), lacks: Texts = ())
 
 
 def _words(
-    key: str,
-    where: str,
-    text: str,
-    contains: Texts,
-    lacks: Texts,
-    fold: Callable[[str], str] = str,
+    key: str, where: str, text: str, contains: Texts, lacks: Texts, fold: Fold = str
 ) -> Found:
-    for words in contains:
-        if fold(words) not in fold(text):
-            yield Difference(key, f"{words!r} is not in {where}")
-    for words in lacks:
-        if fold(words) in fold(text):
-            yield Difference(key, f"{words!r} is in {where}")
+    text = fold(text)
+    for wanted, words in (*((True, w) for w in contains), *((False, w) for w in lacks)):
+        if (fold(words) in text) is not wanted:
+            yield Difference(key, f"{words!r} {'is not' if wanted else 'is'} in {where}")
 
 
 def _requests(expect: Expect, outcome: Outcome) -> Found:
@@ -202,7 +193,7 @@ def _document(expect: Expect, outcome: Outcome, *, exact: bool = True) -> Found:
 
 
 def part_differences(path: str, wanted: PartExpectation, diff: DocumentDiff) -> Found:
-    """What a part of the document does not hold as it should."""
+    """How a part of the document differs from what is expected of it."""
     if wanted == PartExpectation():
         return
     if path not in diff.after:
@@ -240,7 +231,7 @@ def _live_route(outcome: Outcome, routes_only: bool) -> Found:
 
 
 class PlacedPart(NamedTuple):
-    """One value, and where it stands alone and with its key.
+    """One value, with its own span (`span`) and the span of its key and it (`whole`).
 
     `text` is a scalar's own text, None for a mapping or a list; `parent` is the path around it.
     """

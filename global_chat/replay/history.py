@@ -101,7 +101,7 @@ class History:
         return found[::-1]
 
     def end(self, run: Run) -> None:
-        """Say that nothing of the run is left to do."""
+        """Mark the run as complete."""
         self._query("UPDATE runs SET ended = ? WHERE id = ?", _now(), run.id)
 
     def add(self, run: Run, result: Result) -> None:

@@ -74,7 +74,7 @@ class Listening:
 
 
 class Outcome:
-    """One turn that is over: what was given, heard, asked and answered."""
+    """One finished turn: its case, events, model calls, response and error."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Outcome:
         return next((step.key for name in names if (step := workflow.find_step(name))), None)
 
     def is_right(self, label: Label) -> bool:
-        """Whether the turn was sent where it belongs, there to the step that is meant."""
+        """Whether the turn was sent where it belongs, and to the step that is meant."""
         taken = self.route and self.route.sent_to
         if taken == label.destination:
             return label.job_key in (None, self.step)

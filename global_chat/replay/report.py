@@ -30,7 +30,7 @@ _COLOURS = {
 
 
 def progress(screen: Console) -> Progress:
-    """A bar of how far a run is. It shows nothing where no person looks."""
+    """A progress bar; it shows nothing when the screen is not a terminal."""
     failed, case = TextColumn("{task.fields[failed]}", style="red"), "{task.description}"
     columns = (BarColumn(), MofNCompleteColumn(), failed, TimeElapsedColumn())
     shown = (*columns, TextColumn(case, markup=False))
@@ -38,7 +38,7 @@ def progress(screen: Console) -> Progress:
 
 
 def show_run(screen: Console, run: Run, summary: Summary) -> None:
-    """The cases in a table, repetitions in one row; every failure; last what it sums up to."""
+    """A table of the cases, repetitions in one row; every failure; then the totals."""
     repeated = any(rate.total > 1 for rate in summary.rates.values())
     table = _table("", "case", "way", "confidence")
     table.add_column("passed (95 % interval)" if repeated else "ms", justify="right")
@@ -64,12 +64,12 @@ def show_run(screen: Console, run: Run, summary: Summary) -> None:
     screen.print(Text(answered + cost, "dim"))
     counts = [f"{n} {name}" for name in _MARKS if (n := summary.counts[name])] or ["0 passed"]  # type: ignore[index]
     colour = "bold red" if summary.failed else "bold green"
-    screen.print(Text(f"{', '.join(counts)} of {summary.total}", colour), end="; ")
-    screen.print(Text(f"{summary.routes_told}; run {run.id}"))
+    passed = (f"{', '.join(counts)} of {summary.total}", colour)
+    screen.print(Text.assemble(passed, f"; {summary.routes_told}; run {run.id}"))
 
 
 def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
-    """Every run with what came of it, the newest first."""
+    """Every run with its results in numbers, the newest first."""
     table = _table("run", "started", "backend", "passed", "failed", "what")
     for run, summary in runs:
         started = run.started if run.ended else f"{run.started} (not finished)"
@@ -82,7 +82,7 @@ def show_runs(screen: Console, runs: Iterable[tuple[Run, Summary]]) -> None:
 def show_comparison(
     screen: Console, first: tuple[Run, Summary], second: tuple[Run, Summary], found: list[Change]
 ) -> None:
-    """The sums of both runs, then each case that differs."""
+    """The totals of both runs, then each case that differs."""
     runs = [f"run {run.id}" for run, _ in (first, second)]
     table = _table("", *runs)
     before, after = _sums(first[1]), _sums(second[1])

@@ -73,10 +73,10 @@ class Result(StrictModel):
     workflow_diff: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, case: Case, number: int, **came: Any) -> Self:
-        """The `number`th result of a case; `came` are its other fields."""
+    def of(cls, case: Case, number: int, **fields: Any) -> Self:
+        """The `number`th result of a case; `fields` are its other fields."""
         known = {"title": case.title, "fingerprint": case.fingerprint, "kind": case.kind}
-        given = {"scripted": case.script is not None, **came}
+        given = {"scripted": case.script is not None, **fields}
         return cls(case=case.id, number=number, **known, **given)
 
     @model_validator(mode="before")
@@ -91,7 +91,7 @@ class Result(StrictModel):
 
     @property
     def is_final(self) -> bool:
-        """Whether a resumed run need not do the case again.
+        """Whether a resumed run skips the case.
 
         A live turn that ended because of the key, the network or the service is done again.
         """
@@ -114,7 +114,7 @@ def judge(
     scripted: bool = True,
     batch: bool = False,
 ) -> Result:
-    """The result of a turn that differs from what was expected in what was `found`."""
+    """The result of a turn, which failed when differences were `found`."""
     label, route, handover = outcome.case.label, outcome.route, outcome.handover
     diff = islice(diff_lines(outcome.workflow, outcome.after), LONGEST_DIFF)
     return Result.of(

@@ -37,7 +37,7 @@ async def run_all(
 ) -> None:
     """Run `jobs` cases at a time; `receive` gets each result as soon as it is there.
 
-    Whatever a case raises costs that case and no other. Ends early, without raising, on `StopRun`.
+    An exception in a case fails that case only. Ends early, without raising, on `StopRun`.
     """
     waiting = iter(work)
 

@@ -1,4 +1,4 @@
-"""What many results say together, and what differs between two runs of them."""
+"""Counts over the results of a run, the trend over runs, and what differs between two of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Z_95 = 1.959963984540054
 
 
 class Rate(NamedTuple):
-    """So many of so many."""
+    """How many of how many passed."""
 
     passed: int
     total: int
@@ -117,7 +117,7 @@ class Figure(NamedTuple):
 
 
 def trend(runs: Sequence[Summary]) -> list[Figure]:
-    """What is watched from run to run."""
+    """The figures that a report draws over several runs."""
 
     def share(part: float, whole: int) -> float | None:
         return part / whole if whole else None
@@ -154,7 +154,7 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
 
 
 class Change(NamedTuple):
-    """One case that came out otherwise in the second of two runs."""
+    """One case whose outcome or route differs between two runs."""
 
     case: str
     kind: Literal["broken", "fixed", "other way", "only in A", "only in B"]
@@ -186,7 +186,7 @@ def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _came(results: list[Result]) -> tuple[float, str, str]:
-    """The share of a case's runs that passed, what came in words, and the ways that it went."""
+    """The share of a case's runs that passed, their outcome in words, and their routes."""
     passed = sum(r.status == "passed" for r in results)
     told = f"{passed}/{len(results)} passed" if results else ""
     if len(results) == 1:

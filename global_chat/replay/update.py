@@ -1,4 +1,4 @@
-"""Writes cases: `--update` makes one expect what came, `--record` keeps a live turn as one."""
+"""Writes cases: `--update` corrects what one expects, `--record` keeps a live turn as one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Update(NamedTuple):
 
 
 def update_of(outcome: Outcome) -> Update | None:
-    """What would make the case expect what came; None when it does already."""
+    """The case file that expects what came out; None when it does already."""
     path, found = outcome.case.path, differences(outcome)
     came = _observed(outcome.case.expect, outcome)
     # All other expectations are promises that only a person can make.
@@ -49,7 +49,7 @@ def update_of(outcome: Outcome) -> Update | None:
 
 
 def _observed(expect: Expect, outcome: Outcome) -> dict[str, Any]:
-    """What came, in the words of a case file. What did not happen is None or empty."""
+    """What came out, as a case file has it. What did not happen is None or empty."""
     diff = document_diff(outcome.workflow, outcome.after)
     found = observed(outcome)
     lists = {name: [*found[name]] for name in ("agents", "handed_back", "warnings")}
@@ -64,7 +64,7 @@ def _observed(expect: Expect, outcome: Outcome) -> dict[str, Any]:
 def _parts(
     expected: dict[str, PartExpectation], paths: Iterable[str], diff: DocumentDiff
 ) -> dict[str, Any]:
-    """The paths with what was expected of them, where that still holds; else with their text."""
+    """The paths with what is expected of them where that is met, else with their text."""
     found: dict[str, Any] = {}
     for path in paths:
         wanted = next((p for p in expected if covers(p, path)), path)

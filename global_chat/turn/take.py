@@ -31,7 +31,7 @@ from .frame import TraceIdentity, Turn
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """What a route came to: the answer's text and the workflow as it now stands."""
+    """The result of a route: the answer's text and the workflow after it."""
 
     text: str
     workflow: Workflow

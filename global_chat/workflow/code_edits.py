@@ -101,7 +101,18 @@ def _replaced(code: str, edit: CodeEdit, which: str) -> str:
     _check_whole(code[start:end], new, which)
     if "\r\n" in code:
         new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+    if not new:
+        start, end = _whole_lines(code, start, end)
     return code[:start] + new + code[end:]
+
+
+def _whole_lines(code: str, start: int, end: int) -> tuple[int, int]:
+    """The place with its indentation and line end, when nothing else stands on its lines: what is
+    taken away leaves no line of blanks behind."""
+    first = code.rfind("\n", 0, start) + 1
+    last = end if code[start:end].endswith("\n") else code.find("\n", end) + 1 or len(code)
+    alone = not code[first:start].strip() and not code[end:last].strip()
+    return (first, last) if alone and code[start:end].strip() else (start, end)
 
 
 def _hint(code: str, old: str) -> str:

@@ -70,7 +70,8 @@ def _refuse_other_bodies(workflow: Workflow, layout: Layout, step: Placed[Step])
     if step.part.code_path:
         raise InvalidWorkflow(
             f"The code of `{key}` is kept in the file {step.part.code_path}, not in the workflow "
-            "document. Edit that file, or put the code into the document first."
+            "document. Name the workflow's own file with --workflow, so that the code is found "
+            "beside it, or put the code into the document."
         )
     body = value_of(step.mapping, layout.body_key) if step.mapping else None
     if body is not None and not isinstance(body, Scalar):

@@ -9,6 +9,10 @@ import pytest
 from workflow_documents import JOBS, project
 
 from global_chat.cli.workflow_files import FORMATS, run_check, run_diff
+from global_chat.knowledge.adaptor_docs import AdaptorDocs
+from global_chat.knowledge.adaptors import AdaptorShelf
+from global_chat.knowledge.registry import Listing, Release
+from global_chat.knowledge.store import Store
 
 pytestmark = pytest.mark.unit
 
@@ -23,6 +27,20 @@ def test_a_clean_file_is_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run_check([file(tmp_path, "good.yaml", JOBS)]) == 0
     out, err = capsys.readouterr()
     assert (out, err) == ("", "1 file checked: no problems.\n")
+
+
+def test_an_adaptor_that_was_synced_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GLOBAL_CHAT_CACHE", str(tmp_path / "cache"))
+    path = file(tmp_path, "flow.yaml", JOBS.replace("language-http@7.3.2", "language-alpaca@1.2.3"))
+    run_check([path])
+    assert "There is no adaptor @openfn/language-alpaca." in capsys.readouterr().out
+    docs = AdaptorDocs("@openfn/language-alpaca", "1.2.3")
+    releases = {"1.2.3": Release("1.2.3", "", None, None)}
+    AdaptorShelf(Store(tmp_path / "cache")).put(docs, Listing(docs.package, releases, "1.2.3"))
+    run_check([path])
+    assert capsys.readouterr().out == ""
 
 
 def test_problems_are_lines_that_editors_understand(

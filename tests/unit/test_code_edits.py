@@ -69,6 +69,14 @@ def test_nothing_is_half_applied() -> None:
     assert code == "a;\nb;\n"
 
 
+@pytest.mark.parametrize("old", ["log(1);", "  log(1);", "  log(1);\n", "log(1);\n"])
+def test_what_is_taken_away_leaves_no_line_of_blanks(old: str) -> None:
+    code = "fn(state => {\n  log(1);\n\n  return state;\n});\n"
+    after = apply_code_edits(code, [CodeEdit("replace", old, "")])
+    assert after == code.replace("  log(1);\n", "")
+    assert apply_code_edits("a(); b();\n", [CodeEdit("replace", " b();", "")]) == "a();\n"
+
+
 @pytest.mark.parametrize("text", [r"/^(\d+)\8?$/ '$&$$\1' C:\new", "{x} {{y}} %s ${z}", "a.b*c"])
 def test_text_is_never_a_pattern(text: str) -> None:
     assert apply_code_edits(f"1;{text};2", [replace(text, "t")]) == "1;t;2"
@@ -185,7 +193,7 @@ def test_a_unique_piece_is_replaced_and_everything_around_it_stays(
 ) -> None:
     code = before + piece + after
     places = sum(code.startswith(piece, i) for i in range(len(code)))
-    if not piece.strip() or places != 1 or "`" in new or "\r" in code + new:
+    if not (piece.strip() and new) or places != 1 or "`" in new or "\r" in code + new:
         return
     assert apply_code_edits(f"x{code}", [replace(piece, new)]) == f"x{before}{new}{after}"
 

@@ -47,7 +47,14 @@ RIGHT = [
     "fn(state => { state.rows.forEach(row => { row.fn = 1; }); return state; });",
     "fn(function (state) { return state; });",
     "fn(prepare);\nfunction prepare(state) { return state; }",
+    "fn(async state => { const load = get('/x'); const s = await load(state); return s; });",
+    "fn(async state => { const { data } = await get('/x')(state); return { ...state, data }; });",
+    "get('/x').then(state => { if (state.a) { return state; } return { ...state, b: 1 }; });",
+    "get('/x').catch(error => { console.log(error); throw error; });",
+    "fn(state => { if (!state.a) { return state; } else { throw new Error('no'); } });",
 ]
+
+RUN = "operation-not-run"
 
 WRONG = [
     ("get('/x'", "code-syntax", 1),
@@ -64,6 +71,11 @@ WRONG = [
     ("fn(state => get('/x'));", "operation-not-run", 1),
     ("fn(async state => {\n  await get('/x');\n  return state;\n});", "operation-not-run", 2),
     ("fn(state => {\n  state.n = 1;\n});", "fn-returns", 1),
+    ("fn(state => {\n  if (state.a) { throw state.a; }\n  state.n = 1;\n});", "fn-returns", 1),
+    ("get('/x').catch((error, state) => {\n  state.error = error;\n});", "fn-returns", 1),
+    ("fn(state => {\n  const r = get('/x');\n  state.a = r.data;\n  return state;\n});", RUN, 2),
+    ("fn(async state => {\n  const { data } = await get('/x');\n  return data;\n});", RUN, 2),
+    ("fn(async state => {\n  return { ...state, a: (await get('/x')).data };\n});", RUN, 2),
     ("fn(state => {\n  state.rows.forEach(r => { return r; });\n});", "fn-returns", 1),
     ("post('/x', state.data);", "early-state", 1),
     ("post(`/x/${state.id}`, {});", "early-state", 1),

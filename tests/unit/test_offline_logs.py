@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 from hypothesis import assume, given, settings
@@ -63,6 +64,46 @@ def test_json_lines_are_read_as_text_lines_are() -> None:
 def test_a_log_without_lines_about_steps_still_tells_its_error() -> None:
     told = explain("connecting\nError: connect ECONNREFUSED 10.0.0.1:5432\n", SCENE) or ""
     assert told.startswith("The run failed: Error: connect ECONNREFUSED 10.0.0.1:5432")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "[R/T] ✘ Error in step save-visits\n[R/T] ✘ TypeError: bad thing\n[R/T] ✘ at line 4:13",
+        "[R/T] ✘ TypeError: bad thing\n[R/T] ✘ Check state.errors.save-visits for details",
+        "[R/T] ♦ Starting step Save visits "
+        + "[JOB] ℹ saved " * 300
+        + "[R/T] ✘ TypeError: bad thing",
+        "[JOB] ✘ Error: no cache\n[R/T] ✘ Failed step Save visits\n[R/T] ✘ TypeError: bad thing",
+        '[{"level": "error", "message": [{"name": "TypeError", "message": "bad thing"}]}, '
+        '{"level": "error", "message": "[\\"Failed step Save visits after 3ms\\"]"}]',
+    ],
+)
+def test_the_runtimes_own_error_is_the_cause_however_it_is_written(log: str) -> None:
+    told = explain(log, SCENE) or ""
+    assert told.startswith("**Save visits** (`save-visits`) failed: TypeError: bad thing")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["Failed step x ", " ", "✘ TypeError: \n", "Starting step a\nFailed step a\n", '"message" '],
+)
+def test_twice_the_log_takes_twice_the_work(piece: str) -> None:
+    def work(times: int) -> int:
+        calls = 0
+
+        def count(_: object, event: str, __: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(count)
+        try:
+            explain(piece * times, SCENE)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert work(2_000) < 2.5 * work(1_000)
 
 
 def test_a_log_without_a_failure_is_not_made_to_have_one() -> None:

@@ -134,6 +134,8 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
             "1: the workflow no",
         ),
         ("\n", "contains no request"),
+        ("[" * 20_000, "1: it is nested too deeply"),
+        ("{}\n" * 20_000, "… and 1 more"),
     ],
 )
 def test_a_labelled_line_that_is_wrong_is_told_with_its_number(

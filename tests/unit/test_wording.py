@@ -20,6 +20,7 @@ from global_chat.contract.events import (
 )
 from global_chat.contract.names import Usage
 from global_chat.contract.response import Response, ResponseMeta
+from global_chat.model.prices import Prices, parse_prices
 from global_chat.render.text import counted, diff_lines
 from global_chat.render.wording import LONGEST_INPUT, Closing, LogLines, dollars, duration, tokens
 
@@ -119,16 +120,19 @@ def test_a_diff_has_the_lines_and_not_the_names_of_files() -> None:
 
 
 def test_the_last_line_names_the_cost_of_a_turn_whose_prices_are_known() -> None:
-    def cost(backend: str, *models: str) -> str:
-        calls = [
-            ModelCallEnded(n, "router", model, 5, None, Usage(1_000_000, 100_000), "end_turn")
-            for n, model in enumerate(models)
-        ]
-        return closing(TurnStarted("t", backend=backend), *calls).removesuffix("0.3 s")
+    def cost(prices: Prices | None, *models: str) -> str:
+        said = Closing()
+        said.prices = prices
+        for number, model in enumerate(models):
+            used = Usage(1_000_000, 100_000)
+            said(ModelCallEnded(number, "router", model, 5, None, used, "end_turn"))
+        return said.text([], 0.3).removesuffix("0.3 s")
 
-    assert cost("anthropic", "claude-haiku-5-5", "claude-haiku-5-5").startswith("$3.0000 at prices")
-    assert cost("anthropic", "claude-haiku-5-5", "another") == ""
-    assert [cost("anthropic"), "$" in cost("scripted", "claude-haiku-5-5")] == ["", False]
+    prices = parse_prices()
+    told = f"about $3.0000 (prices of {prices.date}) · "
+    assert cost(prices, "claude-haiku-5-5", "claude-haiku-5-5") == told
+    assert cost(prices, "claude-haiku-5-5", "another") == cost(prices) == ""
+    assert cost(None, "claude-haiku-5-5") == ""
 
 
 def test_files_are_named_at_the_very_end() -> None:

@@ -209,8 +209,8 @@ class _Reading:
         name = _callee(node)
         if name == "require" and name not in self._declared:
             yield "code-require", "`require` does not work in a step.", node
-        elif name == "fn" and name not in self._declared:
-            yield from self._without_return(node)
+        elif (name == "fn" and name not in self._declared) or self._continues(node):
+            yield from self._without_return(node, name or ".then or .catch")
         if name and self._is_operation(name) and self._is_left(node):
             message = (
                 f"`{name}(…)` inside a function only makes an operation and does not run it: use "
@@ -232,19 +232,33 @@ class _Reading:
         inside = _enclosing(call, _FUNCTIONS)
         if parent.type == "expression_statement":
             return inside is not None
+        if inside and _takes_for_result(parent, call, inside):
+            return True
         returned = parent.type == "return_statement" or (
             inside is not None and inside.child_by_field_name("body") == call
         )
         return bool(returned and inside and _drops_its_value(inside))
 
-    def _without_return(self, call: Node) -> Iterator[_Found]:
+    def _continues(self, call: Node) -> bool:
+        """Whether the call is a `.then` or `.catch` on an operation."""
+        called = call.child_by_field_name("function")
+        chained = called.child_by_field_name("object") if called else None
+        step = called.child_by_field_name("property") if called else None
+        if not chained or not step or _text(step) not in _CONTINUATIONS:
+            return False
+        name = _callee(chained) if chained.type == "call_expression" else None
+        return bool(name and self._is_operation(name)) or self._continues(chained)
+
+    def _without_return(self, call: Node, name: str) -> Iterator[_Found]:
         arguments = call.child_by_field_name("arguments")
         function = arguments.named_children[0] if arguments and arguments.named_children else None
         if function is None or function.type not in ("arrow_function", "function_expression"):
             return
         body = function.child_by_field_name("body")
         if body and body.type == "statement_block" and not _leaves(body):
-            message = "The function in `fn` returns nothing, so that state is lost: return state."
+            message = (
+                f"The function in `{name}` returns nothing, so that state is lost: return state."
+            )
             yield "fn-returns", message, call
 
     def _is_stray(self, node: Node) -> bool:
@@ -260,6 +274,27 @@ class _Reading:
                     return False
             parent = parent.parent
         return True
+
+
+#: What an operation has beside being called with state.
+_CONTINUATIONS = ("then", "catch")
+
+
+def _takes_for_result(parent: Node, call: Node, function: Node) -> bool:
+    """Whether what the call makes is used as though the operation had run: `get(…).data`."""
+    if parent.type == "member_expression":
+        used = parent.child_by_field_name("property")
+        return bool(used and _text(used) not in _CONTINUATIONS)
+    declared = parent.child_by_field_name("name") if parent.type == "variable_declarator" else None
+    if declared is None or declared.type != "identifier":
+        return declared is not None and declared.type == "object_pattern"
+    return any(
+        _names(owner, _text(declared))
+        for node in _in_order(function)
+        if node.type == "member_expression"
+        and (owner := node.child_by_field_name("object"))
+        and _takes_for_result(node, call, function)
+    )
 
 
 def _drops_its_value(function: Node) -> bool:
@@ -338,11 +373,12 @@ def _enclosing(node: Node, types: frozenset[str]) -> Node | None:
 
 
 def _leaves(body: Node) -> bool:
-    """Whether a function's body returns or throws anywhere, functions inside of it aside."""
-    waiting = [body]
+    """Whether a function's body returns anywhere or ends on a throw, functions in it aside."""
+    waiting, last = [body], body.named_children[-1:]
     while waiting:
         node = waiting.pop()
-        if node.type in ("return_statement", "throw_statement"):
+        is_last = bool(last) and node.start_byte >= last[0].start_byte
+        if node.type == "return_statement" or (node.type == "throw_statement" and is_last):
             return True
         if node.type not in _FUNCTIONS:
             waiting.extend(node.children)
