@@ -15,7 +15,7 @@ from global_chat.contract.texts import replace_lone_surrogates
 from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Step
 from global_chat.yaml.data import at, only_changed
-from global_chat.yaml.nodes import Scalar, Sequence, value_of
+from global_chat.yaml.nodes import Scalar, Sequence, has_aliases, value_of
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Splice
 from global_chat.yaml.text_edits import TextEdits
@@ -36,7 +36,7 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
 
     Line ends of the code become the document's own; halves of surrogate pairs, which no file can
     hold, become U+FFFD. Raises KeyError when no step has exactly this key, and InvalidWorkflow
-    when its body is kept in another file or is no text.
+    when its body is kept in another file, is not text, or is shared by aliases for good.
     """
     layout = workflow.layout
     step = layout.step(key) if layout else None
@@ -54,6 +54,11 @@ def stitch(workflow: Workflow, key: str, code: str) -> Workflow:
             continue
         if _is_as_meant(workflow, after, key, code):
             return after
+    if workflow.root and has_aliases(workflow.root):
+        raise InvalidWorkflow(
+            "The workflow document shares text between its parts (`&` and `*`), so new code for "
+            f"`{key}` would reach further. Write them out first. Nothing was changed."
+        )
     raise InternalError(
         f"The code of `{key}` could not be written into this document without touching other "
         "parts, so nothing was changed. Give its body a plain style (`body: |`) and try again."
@@ -73,7 +78,7 @@ def _refuse_other_bodies(workflow: Workflow, layout: Layout, step: Placed[Step])
         raise refusal(
             workflow.source,
             body.start,
-            f"The `{layout.body_key}` of `{key}` is no text.",
+            f"`{layout.body_key}` of `{key}` must be text.",
             "Write its code as a text, below `|`.",
         )
 

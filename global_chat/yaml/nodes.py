@@ -230,3 +230,8 @@ def inside(root: Node) -> Iterator[Node]:
             waiting += [n for e in reversed(node.entries) for n in (e.value, e.key)]
         elif isinstance(node, Sequence):
             waiting += reversed(node.items)
+
+
+def has_aliases(root: Node) -> bool:
+    """Whether some text stands for several values."""
+    return any(isinstance(node, Alias) for node in inside(root))

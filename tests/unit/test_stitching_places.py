@@ -150,7 +150,7 @@ def test_code_in_a_file_is_left_there_and_the_file_named() -> None:
 
 @pytest.mark.parametrize("body", ["[x]", "{code: x}"])
 def test_a_body_that_is_no_text_is_not_overwritten(body: str) -> None:
-    with pytest.raises(InvalidWorkflow, match="no text"):
+    with pytest.raises(InvalidWorkflow, match="must be text"):
         Workflow.read(f"jobs: {{a: {{body: {body}}}}}").with_code("a", NEW)
 
 

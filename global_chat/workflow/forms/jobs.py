@@ -16,9 +16,9 @@ from global_chat.workflow.forms.layout import (
     code_path_of,
     key_text,
     mapping_or_null,
-    placements,
     section,
     words,
+    write_section,
 )
 from global_chat.workflow.forms.settings import (
     SETTINGS,
@@ -138,12 +138,12 @@ def write(edits: NodeEdits, layout: Layout, plan: Plan) -> None:
         ("edges", layout.edges, plan.edges),
     )
     ids = {step.new.key: step.new.id for step in plan.steps}
+    for name, _, planned in groups:
+        for part in planned:
+            if part.placed and part.changes:
+                _write_part(edits, part.placed, part.new, _ORDER[name], ids)
     for name, placed, planned in groups:
-        by_part = {id(p.part): p for p in placed}
-        for part in [part for part in planned if part.changes and part.old]:
-            _write_part(edits, by_part[id(part.old)], part.new, _ORDER[name], ids)
-    for name, placed, planned in groups:
-        _write_section(edits, layout.root, name, placed, planned)
+        write_section(edits, layout, name, placed, planned, whole_part, tuple(_ORDER))
 
 
 def _write_part(
@@ -171,36 +171,6 @@ def whole_part(part: Any) -> dict[str, Data]:
     """All that a new part holds, as the app writes it."""
     body: dict[str, Data] = {"body": part.code or ""} if isinstance(part, Step) else {}
     return ({"id": part.id} if part.id else {}) | fields_of(part) | body
-
-
-def _write_section(
-    edits: NodeEdits,
-    root: Mapping,
-    name: str,
-    parts: tuple[Placed[Any], ...],
-    planned: tuple[Planned[Any], ...],
-) -> None:
-    """Take the parts that no planned one comes from out of the mapping `name`, and put new ones in,
-    each behind the one that it follows in the plan."""
-    stays = {id(plan.old) for plan in planned if plan.old}
-    gone = [placed for placed in parts if id(placed.part) not in stays]
-    fresh = {plan.new.key: whole_part(plan.new) for plan in planned if not plan.old}
-    section = root.own.get(name)
-    if not gone and not fresh:
-        return
-    if section and section.value is not resolve(section.value):
-        raise edits.refuse(section, f"`{name}` is shared by an alias")
-    if len(gone) == len(parts) and section:
-        edits.set_value(root, section, dict(fresh))
-    elif len(gone) == len(parts):
-        edits.put(root, None, root, {name: dict(fresh)}, tuple(_ORDER))
-    else:
-        for placed in gone:
-            if placed.entry:
-                edits.remove(placed.holder, placed.entry)
-        for after, new in placements(parts, planned):
-            if isinstance(after.holder, Mapping):
-                edits.add(after.holder, new.key, fresh[new.key], after.entry)
 
 
 def new_document(plan: Plan, above: str) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import abc
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from global_chat.contract.errors import InvalidWorkflow
 from global_chat.workflow.parts import Edge, Step, Trigger
@@ -28,6 +28,7 @@ from global_chat.yaml.nodes import (
 )
 from global_chat.yaml.refusals import refusal
 from global_chat.yaml.source import Source
+from global_chat.yaml.writing import Data
 
 P = TypeVar("P", Step, Trigger, Edge)
 
@@ -88,10 +89,16 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Planned(Generic[P]):
-    """One part of the result. `old` is what it was, None for a new one; `new` what it will be."""
+    """One part of the result: `new` is what it will be, `placed` where it stands, None for a new
+    one."""
 
-    old: P | None
+    placed: Placed[P] | None
     new: P
+
+    @property
+    def old(self) -> P | None:
+        """What it was."""
+        return self.placed.part if self.placed else None
 
     @property
     def changes(self) -> bool:
@@ -113,24 +120,6 @@ class Plan:
     edges: tuple[Planned[Edge], ...]
     start: str | None = None
     warnings: tuple[str, ...] = ()
-
-
-def placements(
-    parts: abc.Sequence[Placed[P]], planned: Iterable[Planned[P]]
-) -> list[tuple[Placed[P], P]]:
-    """Every new part with the part of the document behind which it goes: the one that it follows
-    in the plan; the last one that stays, when it comes first. There must be one that stays."""
-    by_part = {id(placed.part): placed for placed in parts}
-    plans = list(planned)
-    staying = {id(plan.old) for plan in plans if plan.old}
-    after = next(placed for placed in reversed(parts) if id(placed.part) in staying)
-    found: list[tuple[Placed[P], P]] = []
-    for plan in plans:
-        if plan.old:
-            after = by_part[id(plan.old)]
-        else:
-            found.append((after, plan.new))
-    return found
 
 
 Kind = Literal["workflow", "step", "trigger", "edge"]
@@ -163,6 +152,48 @@ class Form:
 def words(text: str) -> frozenset[str]:
     """The words of a text: keys, mostly."""
     return frozenset(text.split())
+
+
+def write_section(
+    edits: NodeEdits,
+    layout: Layout,
+    name: str,
+    parts: abc.Sequence[Placed[Any]],
+    planned: abc.Sequence[Planned[Any]],
+    whole: Callable[[Any], dict[str, Data]],
+    order: abc.Sequence[str] = (),
+) -> None:
+    """Take the parts that no planned one comes from out of the section `name`, and put new ones in.
+
+    A new one, which is `whole` of its part, goes behind the one that it follows in the plan, or
+    behind the last one that stays when it comes first. A missing section goes where `order` has it.
+    """
+    staying = {id(plan.placed) for plan in planned if plan.placed}
+    fresh = {plan.new.key: whole(plan.new) for plan in planned if not plan.placed}
+    root = layout.root
+    section = root.own.get(name)
+    if not fresh and len(staying) == len(parts):
+        return
+    if section and section.value is not resolve(section.value):
+        raise edits.refuse(section, f"`{name}` is shared by an alias")
+    if not staying:
+        anew: Data = [*fresh.values()] if layout.form.is_list else {**fresh}
+        if section:
+            edits.set_value(root, section, anew)
+        else:
+            edits.put(root, None, root, {name: anew}, order)
+        return
+    for placed in parts:
+        if id(placed) not in staying:
+            edits.remove(placed.holder, placed.entry or placed.node)
+    after = next(placed for placed in reversed(parts) if id(placed) in staying)
+    for plan in planned:
+        if plan.placed:
+            after = plan.placed
+        elif isinstance(after.holder, Mapping):
+            edits.add(after.holder, plan.new.key, fresh[plan.new.key], after.entry)
+        else:
+            edits.add_item(after.holder, fresh[plan.new.key], after.node)
 
 
 def check_number(parts: Sized) -> None:

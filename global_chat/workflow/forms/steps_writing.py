@@ -9,7 +9,7 @@ from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass
 from typing import Any
 
-from global_chat.workflow.forms.layout import Layout, Placed, Plan, Planned, placements
+from global_chat.workflow.forms.layout import Layout, Placed, Plan, Planned, write_section
 from global_chat.workflow.forms.settings import (
     CURSOR,
     KAFKA,
@@ -100,23 +100,30 @@ def _settings_in_openfn(layout: Layout, triggers: list[Mapping], steps: list[Map
 def write(edits: NodeEdits, layout: Layout, plan: Plan) -> None:
     """Collect in `edits` what turns the workflow of `layout` into that of `plan`."""
     dialect = Dialect.of(layout)
-    steps = {id(p.part): p for p in layout.steps}
-    triggers = {id(p.part): p for p in layout.triggers}
     ids = {step.new.key: step.new.id for step in plan.steps}
     for step in plan.steps:
-        if step.old:
-            _write_step(edits, steps[id(step.old)], step.new, dialect)
+        if step.placed:
+            _write_step(edits, step.placed, step.new, dialect)
     for trigger in plan.triggers:
-        if trigger.old:
-            _write_trigger(edits, triggers[id(trigger.old)], trigger.new, ids, dialect)
+        if trigger.placed:
+            _write_trigger(edits, trigger.placed, trigger.new, ids, dialect)
     start = layout.root.own.get("start")
     if start and plan.start is None:
         edits.remove(layout.root, start)
     elif start and plan.start and plan.start != layout.start:
         edits.set_value(layout.root, start, plan.start)
     following = NextWriter(edits, layout, plan.edges)
-    following.write(plan)
-    _write_items(edits, layout, plan, following, dialect)
+    planned: list[Planned[Any]] = [*plan.triggers, *plan.steps]
+    for part in planned:
+        if part.placed:
+            following.write_after(part.placed, part.new)
+    parts: list[Placed[Any]] = [*layout.triggers, *layout.steps]
+    parts.sort(key=lambda placed: placed.node.start)
+
+    def whole(part: Step | Trigger) -> dict[str, Data]:
+        return _data(part, dialect, following)
+
+    write_section(edits, layout, "steps", parts, planned, whole)
 
 
 def _write_step(edits: NodeEdits, placed: Placed[Step], new: Step, dialect: Dialect) -> None:
@@ -173,32 +180,6 @@ def _write_trigger(
         else:
             within(values, ("openfn",))[place or dialect.cron_key] = new.cron_expression
     edits.put(placed.holder, None, placed.node, values, _TRIGGER)
-
-
-def _write_items(
-    edits: NodeEdits, layout: Layout, plan: Plan, following: NextWriter, dialect: Dialect
-) -> None:
-    """Take removed steps and triggers out of the list and put new ones in."""
-    parts: list[Placed[Any]] = sorted(
-        (*layout.triggers, *layout.steps), key=lambda placed: placed.node.start
-    )
-    planned: list[Planned[Any]] = [*plan.triggers, *plan.steps]
-    stays = {id(p.old) for p in planned if p.old}
-    fresh = {id(p.new): _data(p.new, dialect, following) for p in planned if not p.old}
-    section = layout.root.own.get("steps")
-    if section is None or not (fresh or len(stays) < len(parts)):
-        return
-    if section.value is not resolve(section.value):
-        raise edits.refuse(section, "`steps` is shared by an alias")
-    if not stays:
-        edits.set_value(layout.root, section, [*fresh.values()])
-        return
-    for placed in parts:
-        if id(placed.part) not in stays:
-            edits.remove(placed.holder, placed.node)
-    for after, new in placements(parts, planned):
-        if isinstance(after.holder, ListNode):
-            edits.add_item(after.holder, fresh[id(new)], after.node)
 
 
 def _data(part: Step | Trigger, dialect: Dialect, following: NextWriter) -> dict[str, Data]:
@@ -271,42 +252,25 @@ class NextWriter:
         self._style = _Style.of(layout)
         self._old: dict[tuple[bool, str], list[Placed[Edge]]] = {}
         self._planned: dict[tuple[bool, str], list[Planned[Edge]]] = {}
-        self._layout = layout
         for placed in layout.edges:
             self._old.setdefault(_source(placed.part), []).append(placed)
         for plan in planned:
             self._planned.setdefault(_source(plan.new), []).append(plan)
 
-    def write(self, plan: Plan) -> None:
-        """Edit what follows every step and trigger that stays."""
-        parts: list[Placed[Any]] = [*self._layout.steps, *self._layout.triggers]
-        planned_parts: list[Planned[Any]] = [*plan.triggers, *plan.steps]
-        placed = {id(p.part): p for p in parts}
-        for part in planned_parts:
-            if part.old:
-                owner = placed[id(part.old)]
-                trigger = isinstance(part.old, Trigger)
-                old = self._old.get((trigger, part.old.key), [])
-                planned = self._planned.get((trigger, part.new.key), [])
-                self._write_one(owner.node, owner.mapping, old, planned)
-
     def data_after(self, part: Step | Trigger) -> Data | None:
         """What `next` holds for a new part; None when nothing follows it."""
-        planned = self._planned.get((isinstance(part, Trigger), part.key), [])
+        planned = self._planned.get(_end(part), [])
         return self._data([plan.new for plan in planned]) if planned else None
 
-    def _write_one(
-        self,
-        node: Node,
-        mapping: Mapping | None,
-        old: list[Placed[Edge]],
-        planned: list[Planned[Edge]],
-    ) -> None:
-        here = {id(placed.part): placed for placed in old}
-        stay = [(here[id(p.old)], p.new) for p in planned if p.old and id(p.old) in here]
-        come = [p.new for p in planned if not p.old or id(p.old) not in here]
-        left = {id(placed.part) for placed, _ in stay}
-        gone = [placed for placed in old if id(placed.part) not in left]
+    def write_after(self, owner: Placed[Any], part: Step | Trigger) -> None:
+        """Edit what follows a step or trigger that stays and becomes `part`."""
+        node, mapping = owner.node, owner.mapping
+        old, planned = self._old.get(_end(owner.part), []), self._planned.get(_end(part), [])
+        here = {id(placed) for placed in old}
+        stay = [(p.placed, p.new) for p in planned if p.placed and id(p.placed) in here]
+        come = [p.new for p in planned if not p.placed or id(p.placed) not in here]
+        left = {id(placed) for placed, _ in stay}
+        gone = [placed for placed in old if id(placed) not in left]
         if not come and not gone and all(placed.part == new for placed, new in stay):
             return
         if mapping is None or node is not mapping:
@@ -416,6 +380,10 @@ class NextWriter:
         if kind == "js_expression":
             return edge.condition_expression or ""
         return self._spelling.get(kind, kind)
+
+
+def _end(part: Step | Trigger) -> tuple[bool, str]:
+    return isinstance(part, Trigger), part.key
 
 
 def _source(edge: Edge) -> tuple[bool, str]:

@@ -25,7 +25,7 @@ from global_chat.workflow.patching.plan import make_plan
 from global_chat.yaml import nodes
 from global_chat.yaml.data import Places, at, only_changed
 from global_chat.yaml.node_edits import CannotEdit, NodeEdits
-from global_chat.yaml.nodes import Alias, inside
+from global_chat.yaml.nodes import has_aliases
 
 if TYPE_CHECKING:
     from global_chat.workflow.document import Workflow
@@ -112,7 +112,7 @@ def _disturbance(workflow: Workflow, wrong: list[str]) -> TurnError:
     """The refusal of a change that would reach further than planned: because of the document where
     its parts share text, else because of a bug in this program."""
     touched = "; ".join(wrong[:5])
-    if workflow.root and any(isinstance(node, Alias) for node in inside(workflow.root)):
+    if workflow.root and has_aliases(workflow.root):
         return InvalidWorkflow(
             "The workflow document shares text between its parts (`&` and `*`), so this change "
             f"would reach further: {touched}. Write them out first. Nothing was changed."
@@ -243,10 +243,9 @@ def _disturbed(
     """What changed without being planned: other keys of parts, of the workflow, of the document."""
     found: list[str] = []
     there = {(kind, placed.part.key): placed.mapping for kind, placed in _parts_of(new)}
-    places = {id(placed.part): placed.mapping for _, placed in _parts_of(old)}
     for kind, planned in (("s", plan.steps), ("t", plan.triggers), ("e", plan.edges)):
         for one in planned:
-            was = places[id(one.old)] if one.old else None
+            was = one.placed.mapping if one.placed else None
             now = there.get((kind, one.new.key)) or _NO_KEYS
             moved = kind == "e" and old.form.is_list and _source(one.old) != _source(one.new)
             if was and not moved and not only_changed(was, now, _PLANNED):

@@ -40,10 +40,11 @@ def plan_paths(
     planner = _PathPlanner(layout, found, steps, triggers, patch)
     planned: list[Planned[Edge]] = []
     fresh, gone = list[_Path](), list[_Path]()
-    for edge in planner.there.values():
+    for placed in layout.edges:
+        edge = placed.part
         new = planner.kept(edge, patch.edges.get(edge.key, {}))
         if new and f"edges.{edge.key}" not in planner.removed:
-            planned.append(Planned(edge, new))
+            planned.append(Planned(placed, new))
         else:
             gone.append(_Path(edge, planner.ends_now(edge)))
     drawn = {_ends(plan.new): plan.new for plan in planned}

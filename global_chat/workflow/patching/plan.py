@@ -86,7 +86,7 @@ class _Planner:
     def _steps(self) -> list[Planned[Step]]:
         there = {p.part.key: p for p in self.layout.steps}
         planned = [
-            Planned(p.part, self._kept_step(p.part, self.patch.jobs.get(key, {}), goes_by_name(p)))
+            Planned(p, self._kept_step(p.part, self.patch.jobs.get(key, {}), goes_by_name(p)))
             for key, p in there.items()
             if f"jobs.{key}" not in self.patch.remove
         ]
@@ -174,21 +174,21 @@ class _Planner:
         """What becomes of the trigger: a workflow has one, so the only one that is taken out for
         another is that one, changed."""
         patch, problems = self.patch, self.found.problems
-        there = [p.part for p in self.layout.triggers]
-        kept = [old for old in there if f"triggers.{old.key}" not in patch.remove]
-        fresh = [key for key in patch.triggers if key not in [old.key for old in there]]
-        planned = [Planned(old, self._trigger(old, old.key, steps)) for old in kept]
+        there = {placed.part.key: placed for placed in self.layout.triggers}
+        kept = [key for key in there if f"triggers.{key}" not in patch.remove]
+        fresh = [key for key in patch.triggers if key not in there]
+        planned = [Planned(there[key], self._trigger(there[key].part, key, steps)) for key in kept]
         for key in fresh:
             self._check_key(key, [step.new.key for step in steps])
             if len(there) == len(fresh) == 1 and not kept:
-                new = replace(self._trigger(there[0], key, steps), key=key)
-                return [Planned(there[0], new)]
+                (old,) = there.values()
+                return [Planned(old, replace(self._trigger(old.part, key, steps), key=key))]
             if not patch.triggers[key].get("type"):
                 needs = "A new one needs a `type`"
-                problems.append(not_there("trigger", key, [old.key for old in there], needs))
+                problems.append(not_there("trigger", key, there, needs))
             elif kept:
                 problems.append(
-                    f"A workflow has one trigger, `{kept[0].key}`. Change that one under its key, "
+                    f"A workflow has one trigger, `{kept[0]}`. Change that one under its key, "
                     f"its `type` included, instead of adding `{key}`."
                 )
             elif planned:
@@ -196,7 +196,7 @@ class _Planner:
             else:
                 # Off, and written so, unless it is given as on.
                 new = self._trigger(Trigger(key, enabled=False), key, steps)
-                new_id = fresh_id((old.id for old in there), self.layout)
+                new_id = fresh_id((old.part.id for old in there.values()), self.layout)
                 planned.append(Planned(None, replace(new, key=key, id=new_id)))
         return planned
 
