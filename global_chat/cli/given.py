@@ -7,6 +7,7 @@ of its own, for a change has to find its way back there.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,11 @@ def _message(options: PayloadOptions) -> str | None:
     if options.text is not None and options.message is not None:
         raise BadRequest("The message is given twice, as an argument and with --message.")
     message = options.text if options.message is None else options.message
+    if options.text and options.text != "-" and _is_file(options.text):
+        raise BadRequest(
+            f"{options.text!r} is a file, and the message should stand there. Name a workflow with "
+            "--workflow, a payload with --input."
+        )
     piped = message is None and options.input is None and sys.stdin and not sys.stdin.isatty()
     if message == "-" or piped:
         if options.input == "-":
@@ -73,6 +79,12 @@ def _message(options: PayloadOptions) -> str | None:
             "--workflow workflow.yaml`, or give a payload with --input."
         )
     return message
+
+
+def _is_file(text: str) -> bool:
+    with suppress(OSError, ValueError):  # too long for a name; a NUL
+        return Path(text).is_file()
+    return False
 
 
 def _attachment(text: str) -> dict[str, str]:

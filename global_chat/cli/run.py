@@ -140,9 +140,12 @@ class _Invocation:
         return code
 
     def _inputs(self, workflow: WorkflowFiles | None) -> None:
-        """No result may replace a file that holds the workflow or a step's code."""
-        if workflow is not None and not self._command.context.dry_run:
+        """No result may replace a file that holds the workflow or a step's code, and a change can
+        be written to all of these."""
+        if workflow is not None:
             check_writable(self._outputs, inputs=list(workflow.files))
+            if self._command.context.apply:
+                check_writable(list(workflow.files))
 
     def _take(self, payload: AnyPayload) -> Response:
         wired = wire(self._command.model, payload.api_key)
@@ -185,8 +188,6 @@ class _Invocation:
             inputs=files_read(given, context, model),
             create=None if context.dry_run else results.output_dir,
         )
-        if context.apply and context.workflow is not None and not context.workflow.is_dir():
-            check_writable([context.workflow])
         self._paths = None if context.dry_run else paths
         return paths
 

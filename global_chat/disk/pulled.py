@@ -29,6 +29,8 @@ from global_chat.yaml.writing import literal, quoted, scalar
 from .reading import MAX_BYTES, read_text
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+#: What every text holds that names a file for code; whatever else holds it costs only time.
+_MAYBE = re.compile(r"\.js['\"]?[ \t]*(?:[,}#\r\n]|\Z)|\bpath['\"]?[ \t]*:")
 _PLAIN = re.compile(r"\.*/?[\w/][\w./-]*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _INDENT = 2
@@ -118,10 +120,13 @@ def open_files(path: Path, *, strict: bool = True) -> WorkflowFiles:
     text that is no workflow is taken as it is: whoever uses it says what is wrong.
     """
     text = read_text(path)
+    plain = WorkflowFiles(path, text, text, {path: text})
+    if not _MAYBE.search(text):
+        return plain
     try:
         workflow = _open(text)
     except InvalidWorkflow:
-        return WorkflowFiles(path, text, text, {path: text})
+        return plain
     files, faults, bodies = {path: text}, [], {}
     for number, layout in enumerate(workflow.layouts):
         for placed in layout.steps:
@@ -348,8 +353,8 @@ class _Split:
                 path = self._given.original[body.start : body.end]
             splices[entry.value.start] = _replaced(source, entry.value, path)
         text = source.splice(splice for found in splices.values() for splice in found)
-        ended = self._given.original.endswith(("\n", "\r"))
-        return text if ended else text.rstrip("\r\n")
+        ends = [t.rstrip(" ").endswith(("\n", "\r")) for t in (self._given.original, text)]
+        return text.rstrip(" ").rstrip("\r\n") if ends == [False, True] else text
 
     def _is_right(self, text: str, bodies: abc.Mapping[_Key, _Body | str]) -> bool:
         """Whether the YAML names the files that it should, and holds the rest of the steps."""

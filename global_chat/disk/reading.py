@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from global_chat.contract.errors import BadRequest
+from global_chat.contract.texts import one_line
 from global_chat.yaml.data import read_json, read_yaml
 from global_chat.yaml.refusals import Unreadable
 
@@ -31,7 +32,7 @@ def read_object(source: str | Path) -> object:
     Raises `BadRequest` when the source is missing, a folder, unreadable, empty, over `MAX_BYTES`,
     not UTF-8, malformed (with line and column), or over the budget of `yaml/compose.py`.
     """
-    name = "Standard input" if str(source) == "-" else str(source)
+    name = "Standard input" if str(source) == "-" else one_line(str(source))
     text = _decoded(name, _bytes(name, source)).removeprefix("\ufeff")
     if not text.strip():
         raise BadRequest(f"{name} is empty; it should hold one JSON or YAML object.")
@@ -54,7 +55,7 @@ def read_text(path: str | Path) -> str:
     Raises `BadRequest` when it is missing, a folder, unreadable, over `MAX_BYTES` or not UTF-8:
     evidence is read as it is or not at all.
     """
-    return _decoded(str(path), _bytes(str(path), path))
+    return _decoded(one_line(str(path)), _bytes(one_line(str(path)), path))
 
 
 def _bytes(name: str, source: str | Path) -> bytes:

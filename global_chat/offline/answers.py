@@ -203,7 +203,9 @@ def ends(scene: Scene, *, last: bool) -> Answer:
 
 def empty_steps(scene: Scene) -> Answer:
     """The steps without code."""
-    lines = [f"**{step.name}**" for step in in_order(scene) if not step.has_code]
+    lines = [
+        f"**{step.name}**" for step in in_order(scene) if not (step.has_code or step.code_path)
+    ]
     return _list("These have no code yet:", lines, "Every step has code.")
 
 
@@ -250,7 +252,7 @@ def explain_workflow(scene: Scene) -> Answer:
         how = "; ".join(condition(scene, edge) for edge in scene.into(step.key))
         system = system_of(step.adaptor) or "no adaptor"
         lines.append(f"{number}. **{step.name}** ({system}): {how or 'no path leads to it'}")
-    return Answer("\n".join(lines), "whole" if any(scene.coded) or scene.blind else "structure")
+    return Answer("\n".join(lines), "whole" if any(scene.coded) else "structure")
 
 
 def explain_step(scene: Scene, step: Step) -> Answer:
@@ -265,7 +267,10 @@ def explain_step(scene: Scene, step: Step) -> Answer:
     code = (step.code or "").strip("\n").splitlines()
     more = [f"({len(code) - _MOST_LINES} more lines)"] if len(code) > _MOST_LINES else []
     quoted = ["This is its code:", "", *fenced("\n".join(code[:_MOST_LINES])), *more]
-    return Answer("\n".join(lines + (quoted if step.has_code else ["It has no code yet."])), step)
+    none = "It has no code yet."
+    if step.code_path:
+        none = f"Its code is kept in the file {step.code_path}, which is not here."
+    return Answer("\n".join(lines + (quoted if step.has_code else [none])), step)
 
 
 def quoted_lines(scene: Scene, asked: Iterable[str]) -> Answer | None:
@@ -300,7 +305,11 @@ def code_meant(scene: Scene, request: str) -> Answer | None:
     the only one that has two of its words in its name."""
     asked = {stem(word) for word in words(request) if len(word) > 3}
     named = [s for s in scene.coded if len(asked & {stem(word) for word in words(s.name)}) > 1]
+    plain_request = f" {' '.join(words(request))} "
+    others = [s for s in scene.steps if f" {' '.join(words(s.name))} " in plain_request]
     step = scene.open_step or (named[0] if len(named) == 1 else None)
+    if any(other is not step for other in others):
+        return None
     code = (step.code or "").strip("\n") if step and step.has_code else ""
     if not step or not 0 < len(code.splitlines()) <= _MOST_MEANT:
         return None

@@ -127,7 +127,7 @@ def test_the_last_line_says_what_the_turn_cost_at_the_user_s_prices(
     command.write("global-chat.toml", prices)
     _, ran = live(command, messages_server)
     usage = command.json("turn.response.json")["usage"]
-    assert f"${usage['input_tokens']:,.4f} at prices of" in ran.err
+    assert f"about ${usage['input_tokens']:.4f} (prices of" in ran.err
     assert "$" not in command.turn(ANSWERED).err  # nobody was paid
 
 
