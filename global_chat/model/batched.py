@@ -132,8 +132,8 @@ def _answer(call: _Waiting, result: Any) -> None:
         usage = _usage(message.usage)
         try:
             call.reply.set_result(Reply(content, message.stop_reason, usage, message.model))
-        except InvalidOutput as error:
-            call.reply.set_exception(error)
+        except InvalidOutput as unusable:
+            call.reply.set_exception(unusable)
     elif result.type == "errored":
         error = result.error.error
         refusal = Refusal(call.request.model, type=error.type, message=error.message)
