@@ -3,8 +3,9 @@
 Agents emit these and know nothing of terminals, files or collectors; whoever listens draws,
 counts or stores them. Every event carries its `parent`: the id of the planner's tool call under
 which it happens, None when it belongs to the turn itself. Text that might still be withdrawn is
-never emitted, with one exception: when a connection breaks after text was shown, `TextRestarted`
-says that the same text block begins again.
+not emitted, with two exceptions: when a connection breaks after text was shown, and when a text too
+long to announce a tool call does announce one. `TextRestarted` says that the same block begins
+again.
 """
 
 from __future__ import annotations

@@ -167,8 +167,10 @@ def _http_client() -> httpx2.AsyncClient:
             event_hooks={"response": [_bound]},
         )
     except Exception as error:
-        kinds = _CERTIFICATE_VARIABLES if isinstance(error, OSError) else _PROXY_VARIABLES
+        of_file = isinstance(error, OSError)
+        kinds = _CERTIFICATE_VARIABLES if of_file else _PROXY_VARIABLES
         names = [n for n in kinds if os.environ.get(n) or os.environ.get(n.lower())]
+        names = names[:1] if of_file else names  # a folder counts only without a file
         if not names:
             raise
         raise BadEnvironment(

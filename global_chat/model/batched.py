@@ -16,7 +16,7 @@ from typing import Any
 
 import anthropic
 
-from global_chat.contract.errors import ProviderError
+from global_chat.contract.errors import InvalidOutput, ProviderError
 from global_chat.contract.names import Usage
 
 from .anthropic_connection import Call, turn_error
@@ -128,14 +128,12 @@ def _answer(call: _Waiting, result: Any) -> None:
         return
     if result.type == "succeeded":
         message = result.message
-        call.reply.set_result(
-            Reply(
-                content=tuple(block.to_dict() for block in message.content),
-                stop_reason=message.stop_reason,
-                usage=_usage(message.usage),
-                model=message.model,
-            )
-        )
+        content = tuple(block.to_dict() for block in message.content)
+        usage = _usage(message.usage)
+        try:
+            call.reply.set_result(Reply(content, message.stop_reason, usage, message.model))
+        except InvalidOutput as unusable:
+            call.reply.set_exception(unusable)
     elif result.type == "errored":
         error = result.error.error
         refusal = Refusal(call.request.model, type=error.type, message=error.message)
