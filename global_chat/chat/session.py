@@ -66,7 +66,10 @@ class Session:
             file = workflow.with_name(workflow.name + ".chat.json")
             refuse_links([file])
         now = _open(workflow)
-        check_writable([file], inputs=[workflow, *now.files])
+        try:
+            check_writable([file], inputs=[workflow, *now.files])
+        except BadRequest as error:
+            raise BadRequest(f"{error.message} --session names another file.") from None
         written = read_text(file) if file.exists() else None
         saved = _read(file) if written is not None else _Saved()
         session = cls(
@@ -126,6 +129,13 @@ class Session:
         self.text = self.undo.pop()
         self.save()
         return True
+
+    def refresh(self) -> None:
+        """Take a change that something else made to the files, when nothing waits to be applied."""
+        now = self.on_disk if self.changed else _open(self.workflow).text
+        if now != self.on_disk:
+            self.on_disk = self.text = now
+            self.notes.append(f"{self.workflow} was changed meanwhile; this turn works on that.")
 
     def reload(self) -> None:
         """Take the workflow's files as they are now; what was not applied can be brought back."""

@@ -143,6 +143,8 @@ class _Loop:
         if self.wired.live:
             drawing.closing.prices = prices_of(services.settings)
         began = time.perf_counter()
+        self.session.refresh()
+        self._show_notes()
 
         def emit(event: Event) -> None:
             if isinstance(event, WorkflowChanged):
@@ -158,7 +160,8 @@ class _Loop:
         self.session.answered(response)
 
     def _interrupted(self) -> None:
-        self.err.line("Stopped. Ctrl-D leaves.")
+        kept = "" if self.unfinished else "; the workflow is as it was"
+        self.err.line(f"Stopped{kept}. Ctrl-D leaves.")
         self._keep(self.unfinished)
 
     def _failed(self, error: TurnError) -> None:

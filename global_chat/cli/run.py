@@ -258,9 +258,9 @@ class _Invocation:
         try:
             return 0, [*texts, *apply_change(workflow, changed)]
         except TurnError as error:
-            self._renderer.failed(
-                type(error)(f"{error.message} The workflow of this turn is in {paths.workflow}.")
-            )
+            kept = f"The workflow of this turn is in {paths.workflow}: `global-chat diff` tells how"
+            told = f"{error.message} {kept} it differs."
+            self._renderer.failed(type(error)(told))
             return 1, list(texts)
 
     def _show_patch(self, out: Stream, given: Given, changed: str | None) -> None:
