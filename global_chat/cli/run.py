@@ -256,7 +256,12 @@ class _Invocation:
         if not context.apply or workflow is None or changed is None:
             return 0, list(texts)
         try:
-            return 0, [*texts, *apply_change(workflow, changed)]
+            applied = apply_change(workflow, changed)
+            for file in workflow.left_over(changed):
+                self._renderer.note(
+                    f"{file} is no longer the code of any step. Delete it if unused."
+                )
+            return 0, [*texts, *applied]
         except TurnError as error:
             kept = f"The workflow of this turn is in {paths.workflow}: `global-chat diff` tells how"
             told = f"{error.message} {kept} it differs."

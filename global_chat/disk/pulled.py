@@ -78,6 +78,11 @@ class WorkflowFiles:
             return {self.path: after}
         return _Split(self, _open(after)).files()
 
+    def left_over(self, after: str) -> list[Path]:
+        """The files that were a step's code and are none's when the document is `after`."""
+        taken = _Split(self, _open(after)).taken() if self._bodies else self.files
+        return [file for file in self.files if file != self.path and file not in taken]
+
     def changed_since(self) -> Path | None:
         """A file that is no longer as it was read, if there is one."""
         for path in {self.path, *self.files}:
@@ -272,6 +277,11 @@ class _Split:
         self._given, self._after = given, after
         self._codes: dict[Path, str] = {}
         self._steps = _steps(after)
+
+    def taken(self) -> abc.Collection[Path]:
+        """The files that hold the code of a step."""
+        list(self._bodies())
+        return self._codes
 
     def files(self) -> dict[Path, str]:
         given = self._given

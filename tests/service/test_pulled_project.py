@@ -108,6 +108,16 @@ def test_a_folder_with_several_workflows_needs_a_page(command: CommandLine, proj
     assert "workflows/clinics, workflows/stock, workflows/visits" in ran.err
 
 
+def test_a_removed_step_s_file_stays_and_is_named(command: CommandLine, project: Path) -> None:
+    ran = command.run(
+        *("run", "remove the step Report", "-w", project / "stock/stock.yaml"),
+        *("--backend", "offline", "--apply"),
+    )
+    assert "report.js is no longer the code of any step" in ran.err
+    assert (project / "stock/report.js").exists()
+    assert "report" not in (project / "stock/stock.yaml").read_text()
+
+
 def test_check_and_diff_see_the_code_in_its_files(command: CommandLine, project: Path) -> None:
     assert command.run("check", ".").err == "3 files checked: no problems.\n"
     (project / "stock/report.js").unlink()
