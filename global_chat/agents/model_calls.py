@@ -214,6 +214,12 @@ class VisibleText:
             self._emit(TextEnded())
         self._shown, self._again = "", None
 
+    def finish(self, text: str) -> None:
+        """Show what is missing of `text`, which is the whole block; what differs is replaced."""
+        self.restart()
+        self.piece(text)
+        self.end()
+
     def withdraw(self) -> None:
         """Take back what a broken attempt had shown; nothing takes its place here."""
         if self._shown:
@@ -271,9 +277,7 @@ class AnswerText:
 
     def finish(self, text: str) -> None:
         """Show what is still missing of `text`, which is the answer."""
-        self._visible.restart()
-        self._visible.piece(text)
-        self._visible.end()
+        self._visible.finish(text)
 
     def withdraw(self) -> None:
         """The request is handed over: nothing of the attempt is part of the answer."""

@@ -305,6 +305,5 @@ class StreamedText:
             self._sent = len(text)
 
     def finish(self, text: str) -> None:
-        """Show the rest of `text`, which has no blanks around it: the reply is final."""
-        self._visible.piece(text[self._sent :])
-        self._visible.end()
+        """Show the rest of `text`: the reply is final."""
+        self._visible.finish(text)

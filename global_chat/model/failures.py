@@ -79,6 +79,11 @@ class Refusal:
         """A sentence that quotes the provider's message, or nothing."""
         return f' The server said: "{self.message}"' if self.message else ""
 
+    def wait(self, usual: str) -> str:
+        """For how long to wait: as the provider asks, else `usual`."""
+        when = usual if self.retry_after is None else f"{self.retry_after:g} s"
+        return f"Wait {when} and try again."
+
 
 def failure(refusal: Refusal) -> TurnError:
     """The `TurnError` for a refusal, with a sentence that says what to do."""
@@ -127,16 +132,6 @@ def _forbidden(refusal: Refusal) -> str:
     )
 
 
-def _rate_limited(refusal: Refusal) -> str:
-    when = "a minute" if refusal.retry_after is None else f"{refusal.retry_after:g} s"
-    return f"The rate limit of the API key is reached. Wait {when} and try again.{refusal.quoted}"
-
-
-def _overloaded(refusal: Refusal) -> str:
-    when = "a few minutes" if refusal.retry_after is None else f"{refusal.retry_after:g} s"
-    return f"The model service is overloaded. Wait {when} and try again.{refusal.quoted}"
-
-
 def _provider_failed(refusal: Refusal) -> str:
     status = f" (HTTP {refusal.status})" if refusal.status else ""
     when = "soon" if refusal.retry_after is None else f"in {refusal.retry_after:g} s"
@@ -157,14 +152,18 @@ _SENTENCES: dict[type[TurnError], Callable[[Refusal], str]] = {
     ),
     Forbidden: _forbidden,
     NotFound: _unknown,
-    Overloaded: _overloaded,
+    Overloaded: lambda refusal: (
+        f"The model service is overloaded. {refusal.wait('a few minutes')}{refusal.quoted}"
+    ),
     PromptTooLong: lambda refusal: (
         f"The request is longer than the model {refusal.model!r} can read. Shorten the "
         "attachments, the history or the workflow, or choose a model that reads more."
         f"{refusal.quoted}"
     ),
     ProviderError: _provider_failed,
-    RateLimited: _rate_limited,
+    RateLimited: lambda refusal: (
+        f"The rate limit of the API key is reached. {refusal.wait('a minute')}{refusal.quoted}"
+    ),
     RequestTooLarge: lambda refusal: (
         "The request is larger than the server accepts. Attach less, or only the part that "
         f"matters.{refusal.quoted}"

@@ -99,7 +99,7 @@ class Reply:
     def __post_init__(self) -> None:
         """Raises `InvalidOutput` for blocks that cannot be answered or sent back."""
         for block in self.content:
-            if _depth(block) > DEEPEST:
+            if _is_deep(block):
                 raise _unusable("data nested too deep")
             if block.get("type") == "tool_use":
                 named = (block.get("id"), block.get("name"))
@@ -133,18 +133,11 @@ def _unusable(what: str) -> InvalidOutput:
     return InvalidOutput(f"The model's answer holds {what}. Try again.", retryable=True)
 
 
-def _depth(value: Any) -> int:
-    """How deep JSON data is nested; it stops counting beyond `DEEPEST`."""
-    depth, level = 0, [value]
-    while level and depth <= DEEPEST:
-        depth += 1
-        inner = [v.values() if isinstance(v, dict) else v for v in level if _holds_more(v)]
-        level = [item for values in inner for item in values]
-    return depth
-
-
-def _holds_more(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple)
+def _is_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether JSON data is nested deeper than `levels`."""
+    values = value.values() if isinstance(value, dict) else value
+    inner = values if isinstance(value, dict | list | tuple) else ()
+    return levels == 0 or any(_is_deep(item, levels - 1) for item in inner)
 
 
 ModelEvent = TextPiece | Restarted | Reply

@@ -252,7 +252,7 @@ def explain_workflow(scene: Scene) -> Answer:
         how = "; ".join(condition(scene, edge) for edge in scene.into(step.key))
         system = system_of(step.adaptor) or "no adaptor"
         lines.append(f"{number}. **{step.name}** ({system}): {how or 'no path leads to it'}")
-    return Answer("\n".join(lines), "whole" if any(scene.coded) or scene.blind else "structure")
+    return Answer("\n".join(lines), "whole" if any(scene.coded) else "structure")
 
 
 def explain_step(scene: Scene, step: Step) -> Answer:
@@ -305,7 +305,11 @@ def code_meant(scene: Scene, request: str) -> Answer | None:
     the only one that has two of its words in its name."""
     asked = {stem(word) for word in words(request) if len(word) > 3}
     named = [s for s in scene.coded if len(asked & {stem(word) for word in words(s.name)}) > 1]
+    plain_request = f" {' '.join(words(request))} "
+    others = [s for s in scene.steps if f" {' '.join(words(s.name))} " in plain_request]
     step = scene.open_step or (named[0] if len(named) == 1 else None)
+    if any(other is not step for other in others):
+        return None
     code = (step.code or "").strip("\n") if step and step.has_code else ""
     if not step or not 0 < len(code.splitlines()) <= _MOST_MEANT:
         return None

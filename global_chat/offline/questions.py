@@ -279,9 +279,8 @@ def _marked(answer: Answer, asked: Asked, *, known: bool) -> Answer | None:
     """The answer, with the words that had no part in it; None when they are too many."""
     if not asked.strange:
         return answer
-    if len(asked.strange) > _MOST_STRANGE or not (
-        known or asked.named or (asked.steps and len(asked.strange) == 1)
-    ):
+    most = _MOST_STRANGE if known else 1
+    if len(asked.strange) > most or not (known or asked.steps):
         return None
     passed = " and ".join(f"“{word}”" for word in asked.strange)
     head = f"I passed over {passed}, which I do not understand. What the workflow says:"

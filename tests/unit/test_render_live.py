@@ -318,3 +318,18 @@ def test_a_streamed_answer_is_cut_where_the_whole_one_would_be(source: str, size
 def test_the_answer_of_a_turn_reads_the_same_streamed_or_whole() -> None:
     start: list[Event] = [TurnStarted("t")]
     assert shown([*start, *pieces(ANSWER, 3), TextEnded(), ended()]) == shown([*start, ended()])
+
+
+def test_a_status_that_stands_for_long_says_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(live_view.time, "monotonic", lambda: now)
+    out = io.StringIO()
+    view = live(out)
+    with view:
+        view(Status("Planning"))
+        now += 4
+        view.note("a")
+        assert "Planning (" not in out.getvalue()
+        now += 8
+        view.note("b")
+        assert "Planning (12 s)" in out.getvalue()
