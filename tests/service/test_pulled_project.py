@@ -106,6 +106,14 @@ def test_a_folder_with_several_workflows_needs_a_page(command: CommandLine, proj
     ran = command.run("run", "hello", "-w", ".", "--backend", "offline")
     assert ran.code == 2
     assert "workflows/clinics, workflows/stock, workflows/visits" in ran.err
+    named = project / "stock/stock.yaml"
+    named.write_text(named.read_text().replace("report", "count"))
+    (project / "stock/report.js").rename(project / "stock/count.js")
+    for page in ("stock", "count", "workflows/Stock"):
+        ran = command.run(
+            "run", "list the steps", "-w", ".", "--page", page, "--backend", "offline"
+        )
+        assert (ran.code, "Count" in ran.out) == (0, True), ran
 
 
 def test_a_removed_step_s_file_stays_and_is_named(command: CommandLine, project: Path) -> None:
