@@ -107,7 +107,7 @@ def test_a_folder_with_several_workflows_needs_a_page(command: CommandLine, proj
     assert ran.code == 2
     assert "workflows/clinics, workflows/stock, workflows/visits" in ran.err
     named = project / "stock/stock.yaml"
-    named.write_text(named.read_text().replace("report", "count"))
+    named.write_text(named.read_text().replace("report", "count").replace("Report", "Count"))
     (project / "stock/report.js").rename(project / "stock/count.js")
     for page in ("stock", "count", "workflows/Stock"):
         ran = command.run(
