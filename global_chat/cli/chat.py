@@ -111,6 +111,7 @@ class _Loop:
     def leave(self) -> None:
         """Say what is not applied, and whether it is kept."""
         session = self.session
+        self._keep(self.unfinished)
         with contextlib.suppress(TurnError):
             if not session.is_kept:
                 session.save()
