@@ -143,7 +143,9 @@ class _Invocation:
         """No result may replace a file that holds the workflow or a step's code, and a change can
         be written to all of these."""
         if workflow is not None:
+            paths, self._paths = self._paths, None  # a refusal is not written there either
             check_writable(self._outputs, inputs=list(workflow.files))
+            self._paths = paths
             if self._command.context.apply:
                 check_writable(list(workflow.files))
 
@@ -183,9 +185,11 @@ class _Invocation:
             self._outputs += [paths.response, paths.workflow, paths.partial]
             named = (results.output, results.workflow_out)
             refuse_links(path for path in self._outputs[-3:] if path not in named)
+        # Which scripts are a step's code is not known yet; an error may not be written over one.
+        scripts = [path for path in self._outputs if path.suffix == ".js" and path.exists()]
         check_writable(
             self._outputs,
-            inputs=files_read(given, context, model),
+            inputs=[*files_read(given, context, model), *scripts],
             create=None if context.dry_run else results.output_dir,
         )
         self._paths = None if context.dry_run else paths

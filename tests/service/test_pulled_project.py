@@ -116,6 +116,21 @@ def test_a_folder_with_several_workflows_needs_a_page(command: CommandLine, proj
         assert (ran.code, "Count" in ran.out) == (0, True), ran
 
 
+@pytest.mark.parametrize("option", ["--output", "--workflow-out", "--record", "--trace"])
+def test_no_result_and_no_refusal_is_written_over_a_step_s_code(
+    command: CommandLine, project: Path, option: str
+) -> None:
+    (project / "stock/count.txt").write_text("fn(state => state);\n")
+    stock = project / "stock/stock.yaml"
+    stock.write_text(stock.read_text().replace("./report.js", "{path: ./count.txt}"))
+    before = everything(project)
+    for target in ("stock/report.js", "stock/count.txt", "stock/stock.yaml"):
+        ask = ("run", "list the steps", "-w", stock, "--backend", "offline")
+        ran = command.run(*ask, option, project / target)
+        assert (ran.code, "would replace the input" in ran.err) == (2, True), ran
+    assert everything(project) == before
+
+
 def test_a_removed_step_s_file_stays_and_is_named(command: CommandLine, project: Path) -> None:
     ran = command.run(
         *("run", "remove the step Report", "-w", project / "stock/stock.yaml"),
