@@ -143,7 +143,7 @@ def _undo(session: Session, _words: list[str]) -> str:
     if not session.step_back():
         return "There is nothing to undo. `global-chat undo FILE` takes the last /apply back."
     return "The last change is undone. " + (
-        "Earlier ones are not applied yet."
+        "/diff shows what differs from the file now, /apply writes it."
         if session.changed
         else "The workflow is as in the file."
     )

@@ -12,7 +12,7 @@ from global_chat.contract.errors import BadRequest
 from global_chat.contract.payload import AttachmentInput, HistoryTurn, Meta, Payload
 from global_chat.contract.response import HistoryEntry, Response
 from global_chat.disk.applying import apply_change
-from global_chat.disk.pulled import WorkflowFiles, open_files
+from global_chat.disk.pulled import open_or_new
 from global_chat.disk.reading import read_object, read_text
 from global_chat.disk.writing import check_writable, refuse_links, write_atomically
 
@@ -65,8 +65,11 @@ class Session:
         if file is None:
             file = workflow.with_name(workflow.name + ".chat.json")
             refuse_links([file])
-        now = _open(workflow)
-        check_writable([file], inputs=[workflow, *now.files])
+        now = open_or_new(workflow)
+        try:
+            check_writable([file], inputs=[workflow, *now.files])
+        except BadRequest as error:
+            raise BadRequest(f"{error.message} --session names another file.") from None
         written = read_text(file) if file.exists() else None
         saved = _read(file) if written is not None else _Saved()
         session = cls(
@@ -127,9 +130,16 @@ class Session:
         self.save()
         return True
 
+    def refresh(self) -> None:
+        """Take a change that something else made to the files, when nothing waits to be applied."""
+        now = self.on_disk if self.changed else open_or_new(self.workflow).text
+        if now != self.on_disk:
+            self.on_disk = self.text = now
+            self.notes.append(f"{self.workflow} was changed meanwhile; this turn works on that.")
+
     def reload(self) -> None:
         """Take the workflow's files as they are now; what was not applied can be brought back."""
-        self.on_disk = _open(self.workflow).text
+        self.on_disk = open_or_new(self.workflow).text
         self.change(self.on_disk)
 
     def apply(self) -> list[Path]:
@@ -138,12 +148,12 @@ class Session:
         Raises `BadRequest` when another program has changed one since it was read: that change
         would be lost.
         """
-        now = _open(self.workflow)
+        now = open_or_new(self.workflow)
         if now.text != self.on_disk:
             raise BadRequest(_changed_outside(self.workflow))
         written = apply_change(now, self.text)
         # A new file for the code of a step may be spelled in another way.
-        self.on_disk = self.text = _open(self.workflow).text
+        self.on_disk = self.text = open_or_new(self.workflow).text
         self.save()
         return written
 
@@ -175,10 +185,6 @@ class Session:
             undo=self.undo,
         )
         return saved.model_dump_json(indent=2) + "\n"
-
-
-def _open(workflow: Path) -> WorkflowFiles:
-    return open_files(workflow) if workflow.exists() else WorkflowFiles(workflow, "", "", {})
 
 
 def _changed_outside(workflow: Path) -> str:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
 from global_chat.chat.commands import Leave, completions, hint
@@ -21,7 +20,7 @@ from global_chat.contract.errors import BadRequest, InternalError, TurnError
 from global_chat.contract.events import Event, WorkflowChanged
 from global_chat.contract.texts import replace_lone_surrogates
 from global_chat.disk.project_folder import page_of, workflow_file
-from global_chat.disk.pulled import open_files
+from global_chat.disk.pulled import open_or_new
 from global_chat.disk.writing import check_writable
 from global_chat.render.choice import renderer
 from global_chat.render.text import Stream, clean, counted, one_line
@@ -45,10 +44,11 @@ def chat(options: ChatOptions, model: ModelOptions) -> int:
         signal.signal(number, _end)
     try:
         workflow = workflow_file(options.file, options.page)
-        page = options.page and page_of(options.page, _text(workflow))
+        opened = open_or_new(workflow)
+        page = options.page and page_of(options.page, opened.text)
         session = Session.open(workflow, options.session, page)
         if model.record is not None:
-            check_writable([model.record, session.file], inputs=[workflow, *_code(workflow)])
+            check_writable([model.record, session.file], inputs=[workflow, *opened.files])
         wired = wire(model, None)
     except TurnError as error:
         err.line(error_text(error))
@@ -111,6 +111,7 @@ class _Loop:
     def leave(self) -> None:
         """Say what is not applied, and whether it is kept."""
         session = self.session
+        self._keep(self.unfinished)
         with contextlib.suppress(TurnError):
             if not session.is_kept:
                 session.save()
@@ -143,6 +144,8 @@ class _Loop:
         if self.wired.live:
             drawing.closing.prices = prices_of(services.settings)
         began = time.perf_counter()
+        self.session.refresh()
+        self._show_notes()
 
         def emit(event: Event) -> None:
             if isinstance(event, WorkflowChanged):
@@ -158,7 +161,8 @@ class _Loop:
         self.session.answered(response)
 
     def _interrupted(self) -> None:
-        self.err.line("Stopped. Ctrl-D leaves.")
+        kept = "" if self.unfinished else "; the workflow is as it was"
+        self.err.line(f"Stopped{kept}. Ctrl-D leaves.")
         self._keep(self.unfinished)
 
     def _failed(self, error: TurnError) -> None:
@@ -175,14 +179,6 @@ class _Loop:
             self.err.line("What was finished is kept: /diff shows it, /undo takes it back.")
         except TurnError as error:
             self.err.line(error_text(error))
-
-
-def _text(workflow: Path) -> str:
-    return open_files(workflow).text if workflow.exists() else ""
-
-
-def _code(workflow: Path) -> list[Path]:
-    return list(open_files(workflow).files) if workflow.exists() else []
 
 
 def _reader(session: Session) -> Reader:

@@ -143,7 +143,9 @@ class _Invocation:
         """No result may replace a file that holds the workflow or a step's code, and a change can
         be written to all of these."""
         if workflow is not None:
+            paths, self._paths = self._paths, None  # a refusal is not written there either
             check_writable(self._outputs, inputs=list(workflow.files))
+            self._paths = paths
             if self._command.context.apply:
                 check_writable(list(workflow.files))
 
@@ -183,9 +185,11 @@ class _Invocation:
             self._outputs += [paths.response, paths.workflow, paths.partial]
             named = (results.output, results.workflow_out)
             refuse_links(path for path in self._outputs[-3:] if path not in named)
+        # Which scripts are a step's code is not known yet; an error may not be written over one.
+        scripts = [path for path in self._outputs if path.suffix == ".js" and path.exists()]
         check_writable(
             self._outputs,
-            inputs=files_read(given, context, model),
+            inputs=[*files_read(given, context, model), *scripts],
             create=None if context.dry_run else results.output_dir,
         )
         self._paths = None if context.dry_run else paths
@@ -256,11 +260,16 @@ class _Invocation:
         if not context.apply or workflow is None or changed is None:
             return 0, list(texts)
         try:
-            return 0, [*texts, *apply_change(workflow, changed)]
+            applied = apply_change(workflow, changed)
+            for file in workflow.left_over(changed):
+                self._renderer.note(
+                    f"{file} is no longer the code of any step. Delete it if unused."
+                )
+            return 0, [*texts, *applied]
         except TurnError as error:
-            self._renderer.failed(
-                type(error)(f"{error.message} The workflow of this turn is in {paths.workflow}.")
-            )
+            kept = f"The workflow of this turn is in {paths.workflow}: `global-chat diff` tells how"
+            told = f"{error.message} {kept} it differs."
+            self._renderer.failed(type(error)(told))
             return 1, list(texts)
 
     def _show_patch(self, out: Stream, given: Given, changed: str | None) -> None:

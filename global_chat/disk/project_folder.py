@@ -33,8 +33,9 @@ def workflow_file(path: Path, page: str | None) -> Path:
     found = {file: _names(file) for file in workflow_files(path)}
     if not found:
         raise BadRequest(f"The folder {path} holds no workflow file. Name a workflow's YAML file.")
-    wanted = Page.parse(page).workflow
+    wanted = Page.parse(page).workflow or page or ""
     hits = [f for f, names in found.items() if wanted and fold(wanted) in map(fold, names)]
+    hits = hits or [file for file in found if wanted and _has_step(file, wanted)]
     if len(found) == 1 or len(hits) == 1:
         return (hits or list(found))[0]
     listed = ", ".join(sorted(f"workflows/{names[0]}" for names in found.values())[:20])
@@ -61,7 +62,7 @@ def page_of(page: str, workflow_yaml: object) -> str:
             known |= {step.key: f"workflows/{name}/{step.key}" for step in workflow.steps}
             if step := workflow.find_step(page):
                 hits.append(f"workflows/{name}/{step.key}")
-            elif page in (key, workflow.name):
+            elif fold(page) and fold(page) in (fold(key or ""), fold(workflow.name or "")):
                 hits.append(f"workflows/{name}")
     if len(hits) == 1:
         return hits[0]
@@ -114,6 +115,12 @@ def _is_workflow(file: Path) -> bool:
         return _WORKFLOW.search(read_text(file)) is not None
     except BadRequest:
         return True
+
+
+def _has_step(file: Path, name: str) -> bool:
+    with suppress(InvalidWorkflow, BadRequest):
+        return Workflow.read(read_text(file)).find_step(name) is not None
+    return False
 
 
 def _names(file: Path) -> list[str]:

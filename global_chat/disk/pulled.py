@@ -22,7 +22,7 @@ from global_chat.workflow.document import Workflow
 from global_chat.workflow.forms.layout import Layout, Placed
 from global_chat.workflow.parts import Problem, Step
 from global_chat.yaml.block_scalars import header_span
-from global_chat.yaml.nodes import Alias, Entry, Mapping, Node, Scalar, find, lineage
+from global_chat.yaml.nodes import Alias, Entry, Node, Scalar, find, lineage
 from global_chat.yaml.source import BOM, Source, Splice
 from global_chat.yaml.writing import literal, quoted, scalar
 
@@ -77,6 +77,11 @@ class WorkflowFiles:
         if not self._bodies:
             return {self.path: after}
         return _Split(self, _open(after)).files()
+
+    def left_over(self, after: str) -> list[Path]:
+        """The files that were a step's code and are none's when the document is `after`."""
+        taken = _Split(self, _open(after)).taken() if self._bodies else self.files
+        return [file for file in self.files if file != self.path and file not in taken]
 
     def changed_since(self) -> Path | None:
         """A file that is no longer as it was read, if there is one."""
@@ -147,6 +152,11 @@ def open_files(path: Path, *, strict: bool = True) -> WorkflowFiles:
     return WorkflowFiles(path, text, whole, files, tuple(faults), bodies)
 
 
+def open_or_new(path: Path) -> WorkflowFiles:
+    """The same, and the empty workflow for a file that does not exist yet."""
+    return open_files(path) if path.exists() else WorkflowFiles(path, "", "", {})
+
+
 def _open(text: str) -> Workflow:
     """The document, whichever of its workflows a page would mean."""
     return Workflow.read(text, position=0)
@@ -166,15 +176,11 @@ def _body(
         files[file] = read_text(file)
         if sum(map(len, files.values())) > MAX_BYTES:
             raise BadRequest(f"The files of {path} hold more than {MAX_BYTES // 1_000_000} MB.")
-    holder = next(m for m in _sources(placed) if entry in m.own.values())
+    mappings = lineage(placed.mapping) if placed.mapping else ()
+    holder = next(m for m in mappings if entry in m.own.values())
     column = None if holder.flow else source.indent(holder.entries[0].start)
     start = _content_start(source, value)
     return _Body(step, start, value.end, column, file, _code(files[file]))
-
-
-def _sources(placed: Placed[Step]) -> Iterator[Mapping]:
-    """The mappings that a step's keys come from."""
-    return lineage(placed.mapping) if placed.mapping else iter(())
 
 
 def _inside(folder: Path, step: Step) -> Path:
@@ -272,6 +278,11 @@ class _Split:
         self._given, self._after = given, after
         self._codes: dict[Path, str] = {}
         self._steps = _steps(after)
+
+    def taken(self) -> abc.Collection[Path]:
+        """The files that hold the code of a step."""
+        list(self._bodies())
+        return self._codes
 
     def files(self) -> dict[Path, str]:
         given = self._given

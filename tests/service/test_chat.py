@@ -248,3 +248,13 @@ def test_the_end_of_the_process_at_the_prompt_leaves_the_terminal_sane(
     assert termios.tcgetattr(theirs)[3] == before[3]
     os.close(ours)
     os.close(theirs)
+
+
+def test_a_turn_works_on_the_file_as_it_is_now_when_nothing_is_pending(tmp_path: Path) -> None:
+    file = tmp_path / "workflow.yaml"
+    file.write_text(WORKFLOW)
+    session = Session.open(file)
+    file.write_text(WORKFLOW + "# theirs\n")
+    session.refresh()
+    assert (session.text, session.changed) == (WORKFLOW + "# theirs\n", False)
+    assert "was changed meanwhile" in session.notes[-1]

@@ -106,6 +106,39 @@ def test_a_folder_with_several_workflows_needs_a_page(command: CommandLine, proj
     ran = command.run("run", "hello", "-w", ".", "--backend", "offline")
     assert ran.code == 2
     assert "workflows/clinics, workflows/stock, workflows/visits" in ran.err
+    named = project / "stock/stock.yaml"
+    named.write_text(named.read_text().replace("report", "count").replace("Report", "Count"))
+    (project / "stock/report.js").rename(project / "stock/count.js")
+    for page in ("stock", "count", "workflows/Stock"):
+        ran = command.run(
+            "run", "list the steps", "-w", ".", "--page", page, "--backend", "offline"
+        )
+        assert (ran.code, "Count" in ran.out) == (0, True), ran
+
+
+@pytest.mark.parametrize("option", ["--output", "--workflow-out", "--record", "--trace"])
+def test_no_result_and_no_refusal_is_written_over_a_step_s_code(
+    command: CommandLine, project: Path, option: str
+) -> None:
+    (project / "stock/count.txt").write_text("fn(state => state);\n")
+    stock = project / "stock/stock.yaml"
+    stock.write_text(stock.read_text().replace("./report.js", "{path: ./count.txt}"))
+    before = everything(project)
+    for target in ("stock/report.js", "stock/count.txt", "stock/stock.yaml"):
+        ask = ("run", "list the steps", "-w", stock, "--backend", "offline")
+        ran = command.run(*ask, option, project / target)
+        assert (ran.code, "would replace the input" in ran.err) == (2, True), ran
+    assert everything(project) == before
+
+
+def test_a_removed_step_s_file_stays_and_is_named(command: CommandLine, project: Path) -> None:
+    ran = command.run(
+        *("run", "remove the step Report", "-w", project / "stock/stock.yaml"),
+        *("--backend", "offline", "--apply"),
+    )
+    assert "report.js is no longer the code of any step" in ran.err
+    assert (project / "stock/report.js").exists()
+    assert "report" not in (project / "stock/stock.yaml").read_text()
 
 
 def test_check_and_diff_see_the_code_in_its_files(command: CommandLine, project: Path) -> None:
