@@ -134,7 +134,7 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
             "1: the workflow no",
         ),
         ("\n", "contains no request"),
-        ("[" * 20_000, "1: it is nested too deeply"),
+        ("[" * 20_000, "1: It is nested more than 100 levels deep"),
         ("{}\n" * 20_000, "… and 1 more"),
     ],
 )
