@@ -281,7 +281,11 @@ MEANINGS: Meanings = {
     ],
     "day_range": _day_range,
     "not_days": lambda _, *days: [
-        When(less_days=frozenset().union(*(d.weekdays for d in days if isinstance(d, When))))
+        When(
+            less_days=frozenset[int]().union(
+                *(d.weekdays or () for d in days if isinstance(d, When))
+            )
+        )
     ],
     "counted": _counted,
     "monthdays": _monthday,

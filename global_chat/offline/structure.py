@@ -218,7 +218,9 @@ def _with_version(scene: Scene, *parts: Any) -> Iterator[Plan]:
         found = _in_users(scene, adaptor.system, where, adaptor.system, number)
     else:
         found = (
-            _use(scene, where.keys, systems.pop(), number) if where and len(systems) == 1 else ()
+            _use(scene, where.keys, systems.pop(), number)
+            if where and len(systems) == 1
+            else iter(())
         )
     for plan in found:
         used = [scene.by_key[key].adaptor or "" for key in plan.patch.jobs]

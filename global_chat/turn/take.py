@@ -206,8 +206,10 @@ def _emit_changes(turn: Turn, before: Workflow, after: Workflow) -> None:
         return
     adaptors = turn.services.knowledge.adaptor_versions()
     facts = turn.services.knowledge.operations_of
-    known = {(p.rule, p.message) for p in before.check(adaptors, facts)}
-    for problem in after.check(adaptors, facts):
+    code = {step.key: (step.code, step.adaptor) for step in before.steps}
+    new = {s.key for s in after.steps if code.get(s.key) != (s.code, s.adaptor)}
+    known = {(p.rule, p.message) for p in before.check(adaptors, facts, new)}
+    for problem in after.check(adaptors, facts, new):
         warned = any(problem.message in warning for warning in turn.warnings)
         if not warned and (problem.rule, problem.message) not in known:
             turn.emit(Warned(str(problem)))

@@ -172,9 +172,10 @@ class Workflow:
         self,
         adaptors: abc.Mapping[str, abc.Collection[str]] | None = None,
         facts: checking.FactsOf | None = None,
+        code_of: abc.Collection[str] | None = None,
     ) -> tuple[Problem, ...]:
         """What is wrong with the workflow; see `checking.check`."""
-        return checking.check(self, adaptors, facts)
+        return checking.check(self, adaptors, facts, code_of)
 
     def changes_to(self, other: Workflow) -> tuple[str, ...]:
         """What `other` has changed, one line a change, in workflow terms."""

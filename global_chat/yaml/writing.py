@@ -30,6 +30,9 @@ _UNPRINTABLE = re.compile(
     "[^\\t\\n\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd"
     "\\U00010000-\\U0010ffff]"
 )
+#: Words with single blanks, hyphens and underscores between them, and those that mean something else.
+_WORDS = re.compile(r"[A-Za-z_]\w*(?:[ -]\w+)*", re.ASCII)
+_MEANING = frozenset("null true false yes no on off y n".split())
 #: The largest indentation that a block's header can state.
 _MOST_INDENT = 9
 
@@ -51,8 +54,15 @@ def scalar(text: str, quote: str = "", *, flow: bool = False) -> str:
     return quoted(text)
 
 
+def _is_words(text: str) -> bool:
+    """Whether a text is so usual that it need not be read back."""
+    return _WORDS.fullmatch(text) is not None and text.lower() not in _MEANING
+
+
 def _plain(text: str, *, flow: bool) -> bool:
     """Whether the strictest reader takes the bare text for exactly this text."""
+    if _is_words(text):
+        return True
     usual = text.isprintable() and (text[:1].isalnum() or text[:1] > "~")
     if not usual or _NUMBER_LIKE.fullmatch(text):
         return False
@@ -67,6 +77,8 @@ def _plain(text: str, *, flow: bool) -> bool:
 
 def key(text: str, quote: str = "", *, flow: bool = False) -> str:
     """`text` as a mapping key: plain where a reader takes it for this very key, else quoted."""
+    if not quote and _is_words(text):
+        return text
     if not quote and _plain(text, flow=flow):
         try:
             if yaml.load(f"{text}: 1", Loader=_LOADER) == {text: 1}:

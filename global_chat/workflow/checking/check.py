@@ -34,17 +34,19 @@ def check(
     workflow: Workflow,
     adaptors: Mapping[str, Collection[str]] | None = None,
     facts: FactsOf | None = None,
+    code_of: Collection[str] | None = None,
 ) -> tuple[Problem, ...]:
     """The problems of the workflow, in the order of their places; none for an empty one.
 
     `adaptors` holds the known versions by package name; without it adaptors are only checked for
-    how they are written. `facts` knows the operations that a step's code may use.
+    how they are written. `facts` knows the operations that a step's code may use. `code_of` are the
+    keys of the steps whose code is looked at; without it all are.
     """
     if workflow.layout is None:
         return ()
     # Steps share adaptors, and what knows an adaptor may ask a database for it.
     once = cache(facts) if facts else None
-    code = _code(Places(workflow.source, workflow.layout), once)
+    code = _code(Places(workflow.source, workflow.layout), once, code_of)
     return _in_order([*check_structure(workflow, adaptors), *code])
 
 
@@ -83,10 +85,13 @@ def _adaptors(places: Places, known: Mapping[str, Collection[str]] | None) -> It
             yield places.problem("warning", rule, message, placed, key, suggestion)
 
 
-def _code(places: Places, facts: FactsOf | None) -> Iterator[Problem]:
+def _code(
+    places: Places, facts: FactsOf | None, code_of: Collection[str] | None
+) -> Iterator[Problem]:
     source, layout = places.source, places.layout
     for placed in layout.steps:
-        if placed.part.code and placed.part.has_code:
+        looked_at = code_of is None or placed.part.key in code_of
+        if looked_at and placed.part.code and placed.part.has_code:
             adaptor = placed.part.adaptor
             known = facts(adaptor) if facts and adaptor else None
             for problem in code_problems(placed.part.code, known, adaptor):
