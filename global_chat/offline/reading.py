@@ -25,6 +25,9 @@ LANGUAGES = ("en", "fr", "es", "pt")
 
 #: Longer requests are no commands, in characters.
 LONGEST_REQUEST = 2_000
+#: Nor is one of so many words, quoted texts aside: what may join with what grows by their cube.
+MOST_WORDS = 60
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\w+")
 #: More ways than this to read one part of a request are not followed.
 MOST_MEANINGS = 24
 
@@ -334,7 +337,7 @@ def _classes(language: str) -> dict[str, re.Pattern[str]]:
 
 def read(text: str, scene: Scene, language: str, meanings: Meanings) -> list[Any]:
     """Every meaning of the whole request in a language, those with the least free text only."""
-    if len(text) > LONGEST_REQUEST:
+    if len(text) > LONGEST_REQUEST or len(_WORD.findall(text)) > MOST_WORDS:
         return []
     right, places = corrected(normalised(text), language, scene)
     try:

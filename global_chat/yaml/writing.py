@@ -30,9 +30,9 @@ _UNPRINTABLE = re.compile(
     "[^\\t\\n\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd"
     "\\U00010000-\\U0010ffff]"
 )
-#: Words with single blanks, hyphens and underscores between them, and those that mean something else.
+#: Words with single blanks, hyphens or underscores between them; words that mean something else.
 _WORDS = re.compile(r"[A-Za-z_]\w*(?:[ -]\w+)*", re.ASCII)
-_MEANING = frozenset("null true false yes no on off y n".split())
+_MEANING = frozenset(["null", "true", "false", "yes", "no", "on", "off", "y", "n"])
 #: The largest indentation that a block's header can state.
 _MOST_INDENT = 9
 

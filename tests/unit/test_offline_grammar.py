@@ -73,7 +73,7 @@ def test_a_step_that_is_called_as_a_verb_can_be_renamed_and_removed(verb: str) -
 
 
 @given(NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_name_is_understood_in_quotes(name: str) -> None:
     name = " ".join(name.split())
     assume(words(name) and words(name) not in (["get", "visits"], ["a"], ["b"]))
@@ -83,7 +83,7 @@ def test_any_name_is_understood_in_quotes(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("bcdfgjkqvwxz"), min_size=4, max_size=9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_nothing_is_done_when_one_word_was_not_understood(word: str) -> None:
     for command in ("run it at 5", "turn off the trigger", "limit 500 -> 200"):
         assert len(wishes(command, scene())) == 1
@@ -94,14 +94,15 @@ def test_nothing_is_done_when_one_word_was_not_understood(word: str) -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_any_text_can_be_read(text: str) -> None:
     assert len(normalised(text)) == len(text)
     understand(text, scene())
 
 
 def test_a_request_longer_than_any_command_is_not_read() -> None:
-    assert understand("run it at 5 " * 100_000, scene()) == []
+    for request in ("run it at 5 " * 100_000, "run it at 5 and at 6" + " and at 7" * 100):
+        assert understand(request, scene()) == []
 
 
 def test_names_are_found_whatever_their_case_accents_and_separators_are() -> None:
