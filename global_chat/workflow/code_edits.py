@@ -24,6 +24,26 @@ _ELISION = re.compile(
     re.IGNORECASE,
 )
 
+#: With one of those, the words of a comment that says nothing but that code is left out.
+_AROUND_ELISION = frozenset(
+    [
+        *("the", "of", "your", "all", "code", "job", "step", "file", "is", "as", "before", "above"),
+        *(
+            "below",
+            "stays",
+            "remains",
+            "here",
+            "goes",
+            "and",
+            "for",
+            "brevity",
+            "keep",
+            "operations",
+        ),
+        *("du", "de", "le", "la", "el", "o", "do", "del", "code", "código", "codigo", "est", "es"),
+    ]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class CodeEdit:
@@ -59,21 +79,27 @@ def apply_code_edits(code: str | None, edits: Sequence[CodeEdit]) -> str:
 def _check_whole(old: str, new: str, which: str) -> None:
     """Refuse new code that leaves some of the old out behind a comment which says so.
 
-    That is a new comment line with an ellipsis or a word for what is not written, in code that has
-    fewer lines than the old code lost.
+    That is a new comment line with an ellipsis or a word for what is not written, which says
+    nothing else or stands in code that has fewer lines than the old code lost.
     """
     before = Counter(line.strip() for line in old.splitlines() if line.strip())
     after = Counter(line.strip() for line in new.splitlines() if line.strip())
     lost = sum((before - after).values())
     comments = [line for line in after - before if line.startswith(("//", "/*", "*"))]
     gained = sum((after - before).values()) - len(comments)
-    elided = next((line for line in comments if _ELISION.search(line)), None)
-    if elided and lost > gained:
+    told = [line for line in comments if _ELISION.search(line)]
+    elided = next((line for line in told if lost > gained or _only_elides(line)), None)
+    if elided:
         raise EditMismatch(
             f"{which} leaves code out behind the comment `{elided[:80]}`: that comment would "
             "stand where the code is now. Nothing was changed. Write the code whole, or replace "
             "only the lines that change."
         )
+
+
+def _only_elides(comment: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", _ELISION.sub(" ", comment).lower())
+    return all(word in _AROUND_ELISION for word in words)
 
 
 def _replaced(code: str, edit: CodeEdit, which: str) -> str:

@@ -123,6 +123,8 @@ def test_code_left_out_behind_a_comment_is_an_edit_that_failed(comment: str) -> 
         replace("fn(state => {\n  return state;\n});", f"fn(state => {{\n  {comment}\n}});"),
     ):
         assert "leaves code out" in mismatch(code, edit)
+    # What says nothing else has no place in code, however little of it there was.
+    assert "leaves code out" in mismatch("get('/a');\n", rewrite(f"get('/b');\n{comment}\n"))
 
 
 def test_a_comment_beside_the_whole_code_is_only_a_comment() -> None:
