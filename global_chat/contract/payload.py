@@ -19,7 +19,7 @@ from pydantic import (
 from .attachments import Attachment, as_text
 from .errors import BadRequest, Location, dotted, in_words
 from .response import HistoryEntry
-from .texts import did_you_mean, replace_lone_surrogates_in
+from .texts import did_you_mean, nearest, replace_lone_surrogates_in
 
 
 def _history_text(content: Any) -> Any:
@@ -193,18 +193,29 @@ def read(model: type[T], data: object) -> T:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise BadRequest(_sentence(error), details={"fields": _fields(error)}) from None
+        known = set(model.model_fields)
+        raise BadRequest(
+            _sentence(error, {str(key) for key in data} - known),
+            details={"fields": _fields(error)},
+        ) from None
 
 
 def _fields(error: ValidationError) -> list[str]:
     return list(dict.fromkeys(_name(e["loc"]) for e in error.errors()))
 
 
-def _sentence(error: ValidationError) -> str:
-    """`The payload cannot be used: 'content' is missing; …`, with the first five of them."""
+def _sentence(error: ValidationError, strange: set[str]) -> str:
+    """`The payload cannot be used: 'content' is missing; …`, with the first five of them.
+
+    `strange` are the keys that nothing reads: one of them may be what is missing, misspelt.
+    """
     wrong: dict[str, list[str]] = {}
     for e in error.errors(include_url=False, include_input=False):
-        wrong.setdefault(_name(e["loc"]), []).append(in_words(e))
+        name = _name(e["loc"])
+        meant = nearest(name, strange) if e["type"] == "missing" else None
+        wrong.setdefault(name, []).append(
+            in_words(e) + (f" (`{meant}` is not a known key)" if meant else "")
+        )
     found = [f"{name!r} {_alternatives(words)}" for name, words in wrong.items()]
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
     return "The payload cannot be used: " + "; ".join(found[:5]) + more + "."

@@ -190,8 +190,13 @@ def _examples(request: str, scene: Scene) -> Iterator[tuple[str, str]]:
     steps = in_order(scene)
     named = [step for step in steps if " ".join(words(step.name)) in said] or steps
     here, last = named[0], named[-1]
-    yield "run it every weekday at 7", "schedule cron daily time hour when start often every day"
-    yield "turn off the trigger", "disable stop pause switch enable on webhook"
+    if any(trigger.type == "cron" for trigger in scene.triggers):
+        yield (
+            "run it every weekday at 7",
+            "schedule cron daily time hour when start often every day",
+        )
+    if any(trigger.enabled is not False for trigger in scene.triggers):
+        yield "turn off the trigger", "disable stop pause switch enable on webhook"
     yield f'rename "{here.name}" to "New name"', "call name title"
     yield f"remove the step {last.name}", "delete drop get rid of"
     yield f'add an empty http step called "New step" after {last.name}', "insert create new put"
