@@ -12,6 +12,8 @@ def main() -> None:
         # Loading takes a quarter of a second, in which Ctrl-C would print a traceback.
         from global_chat.cli.app import main as run  # noqa: PLC0415
 
+        # A large document makes millions of objects and no garbage: look for some less often.
+        gc.set_threshold(100_000, 20, 20)
         run()
     except KeyboardInterrupt:
         sys.exit(130)

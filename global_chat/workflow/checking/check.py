@@ -89,12 +89,16 @@ def _code(
     places: Places, facts: FactsOf | None, code_of: Collection[str] | None
 ) -> Iterator[Problem]:
     source, layout = places.source, places.layout
+
+    @cache
+    def found(code: str, adaptor: str | None) -> tuple[CodeProblem, ...]:
+        return code_problems(code, facts(adaptor) if facts and adaptor else None, adaptor)
+
     for placed in layout.steps:
         looked_at = code_of is None or placed.part.key in code_of
         if looked_at and placed.part.code and placed.part.has_code:
-            adaptor = placed.part.adaptor
-            known = facts(adaptor) if facts and adaptor else None
-            for problem in code_problems(placed.part.code, known, adaptor):
+            # Large workflows are often made of copies of a step.
+            for problem in found(placed.part.code, placed.part.adaptor):
                 line, column = _position(source, layout, placed, problem)
                 message = f"{placed.part.name}: {problem.message}"
                 yield Problem("warning", problem.rule, message, line, column)
