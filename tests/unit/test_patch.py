@@ -447,6 +447,11 @@ def test_a_workflow_without_steps_takes_the_code_that_comes(text: str | None) ->
     assert yaml.safe_load(after.text)["jobs"]["read"]["body"] == "get('/clinics');\n"
 
 
+def test_a_new_workflow_that_nobody_named_is_given_a_name() -> None:
+    after = patched(Workflow.read(None), "jobs:\n  a: {name: A, adaptor: http}\n").workflow
+    assert yaml.safe_load(after.text)["name"] == "New workflow"
+
+
 def test_a_new_workflow_that_the_app_would_refuse_is_sent_back() -> None:
     two = JOBS.replace("    source_job: clean\n", "    source_trigger: cron\n")
     assert "starts 2 steps at once: `read`, `store`" in rejected(Workflow.read(None), two)

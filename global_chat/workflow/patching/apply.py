@@ -204,7 +204,10 @@ def _differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
         *_unlike("trigger", plan.triggers, new.triggers),
         *_unlike("path", plan.edges, new.edges),
     ]
-    if new.name != (plan.name if plan.name is not None else old and old.name):
+    # A new workflow that the patch does not name is given a name.
+    if (old or plan.name) and new.name != (
+        plan.name if plan.name is not None else old and old.name
+    ):
         found.append("the name of the workflow")
     if old and new.start != plan.start:
         found.append("`start`")
