@@ -61,18 +61,18 @@ def _merges(n: int) -> str:
     return "\n".join(levels) + "\n"
 
 
-def _request(piece: str, workflow: str = SMALL) -> Callable[[int], Files]:
-    return lambda n: {"p.json": json.dumps({"content": (piece * n)[:n], "workflow_yaml": workflow})}
+def _turn(content: str, **more: object) -> Files:
+    return {"p.json": json.dumps({"content": content, "workflow_yaml": SMALL, **more})}
+
+
+def _request(piece: str, before: str = "") -> Callable[[int], Files]:
+    return lambda n: _turn(before + (piece * n)[:n])
 
 
 def _log(piece: str) -> Callable[[int], Files]:
     def files(n: int) -> Files:
-        payload = {
-            "content": "why did the last run fail?",
-            "workflow_yaml": SMALL,
-            "attachments": [{"type": "log", "content": (piece * n)[:n]}],
-        }
-        return {"p.json": json.dumps(payload)}
+        log = {"type": "log", "content": (piece * n)[:n]}
+        return _turn("why did the last run fail?", attachments=[log])
 
     return files
 
@@ -123,13 +123,7 @@ FAMILIES = {
         lambda n: {"p.json": json.dumps({"meta": dict.fromkeys(map(str, range(n)), 1)})},
         250_000,
     ),
-    "a request of digits": Family(
-        OFFLINE,
-        lambda n: {
-            "p.json": json.dumps({"content": "run it at " + "5" * n, "workflow_yaml": SMALL})
-        },
-        25_000,
-    ),
+    "a request of digits": Family(OFFLINE, _request("5", "run it at "), 25_000),
     **{
         f"a request of {name}": Family(OFFLINE, _request(piece), 1_000)
         for name, piece in {

@@ -1,8 +1,9 @@
-"""Functions on texts that several rooms need: fences, one line, length, lone surrogates."""
+"""Functions on texts that several rooms need: fences, one line, length, lone surrogates, time."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -89,3 +90,20 @@ class PieceJoiner:
     def rest(self) -> str:
         """The text that still waits when the last piece has arrived."""
         return replace_lone_surrogates(self.join("") + self._half)
+
+
+def tree_in_time(parser: Any, source: bytes, until: float) -> Any:
+    """The tree that a tree-sitter `parser` makes of a text, or None when it takes too long.
+
+    `until` is a time of `time.monotonic`. The text is parsed twice: only a parse of pieces can be
+    stopped, and only one of bytes gives quick access to a node's text.
+    """
+    try:
+        parser.parse(
+            lambda offset, _: source[offset : offset + 65_536],
+            progress_callback=lambda *_: time.monotonic() > until,
+        )
+    except ValueError:
+        parser.reset()
+        return None
+    return parser.parse(source)

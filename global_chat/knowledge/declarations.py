@@ -16,12 +16,13 @@ from functools import cache
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
+from global_chat.contract.texts import tree_in_time
+
 from .adaptor_docs import Example, Operation, Parameter, TypeDoc
 
 _LONGEST_TEXT = 4_000  # characters of one description or example
 _LONGEST_TYPE = 200
 _MOST_EXAMPLES = 8
-_CHUNK = 65_536  # bytes
 _SECONDS = 2.0  # for one file; a sound one takes milliseconds, a hostile one would take hours
 
 _LINE_START = re.compile(r"^[ \t]*\*? ?", re.MULTILINE)
@@ -42,18 +43,10 @@ def read_statements(text: str, until: float | None = None) -> Sequence[Node]:
 
     `until` is a time of `time.monotonic`, `_SECONDS` from now when it is not given.
     """
-    content = text.encode("utf-8", "replace")
-    end = until or time.monotonic() + _SECONDS
     parser = Parser(_language())  # of this call alone: packages are read in several threads
-    try:
-        parser.parse(
-            lambda offset, _: content[offset : offset + _CHUNK],
-            progress_callback=lambda *_: time.monotonic() > end,
-        )
-    except ValueError:
-        return ()
-    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
-    return Parser(_language()).parse(content).root_node.children
+    source = text.encode("utf-8", "replace")
+    tree = tree_in_time(parser, source, until or time.monotonic() + _SECONDS)
+    return tree.root_node.children if tree is not None else ()
 
 
 def read_exports(statements: Sequence[Node]) -> Iterator[tuple[str, str]]:

@@ -385,18 +385,14 @@ def _token(scene: Scene, kind: str, said: str, ways: dict[str, frozenset[str]]) 
         yield Token(frozenset({kind}), said, system_of(said))
     elif kind == "WAY":
         yield Token(ways[" ".join(plain(said).split())], said)
-    elif kind in ("QUOTED", "CODE") or (kind == "WORD" and _is_setting(scene, said)):
+    elif kind in ("QUOTED", "CODE") or (
+        kind == "WORD" and not scene.blind and said in scene.settings
+    ):
         yield Token(frozenset({"TOKEN"}), said, unquoted(said))
     elif kind in ("TRIGGER", "CLOCK"):
         yield Token(frozenset({kind}), said)
     else:
         yield Token(frozenset(), said)
-
-
-def _is_setting(scene: Scene, said: str) -> bool:
-    return not scene.blind and any(
-        said == setting.name for step in scene.coded for setting in scene.code(step.key).settings
-    )
 
 
 @cache

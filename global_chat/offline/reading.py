@@ -203,9 +203,8 @@ def _document(scene: Scene) -> dict[str, str]:
 def _said_there(text: str, scene: Scene, known: Vocabulary) -> dict[str, str]:
     """The words of a request that may say what a literal is: words of the workflow, in any of their
     forms, and those that name a value of some kind. Small words may stand among them in front."""
-    names = [part for s in scene.steps for part in (s.key, s.name, s.adaptor, s.code)]
-    there = {stem(w) for name in names for w in (*words(name), *re.findall(r"\w+", name or ""))}
-    there |= {stem(word) for way in known.of("VALUE_NOUN", "VALUE_KEY") for word in way.split()}
+    nouns = {stem(word) for way in known.of("VALUE_NOUN", "VALUE_KEY") for word in way.split()}
+    there = scene.stems | nouns
     binding = {*known.of(*_ASKING, *_VERBS, *_BINDING, "BECAUSE", "NOT", "IT", "OF", "FROM", "TO")}
     said = {word for word in re.findall(r"[^\W\d_][\w'-]*", text.lower()) if word not in binding}
     fitting = {w for w in said if scene.blind or {*map(stem, words(w))} & there or _like(w, there)}
@@ -215,7 +214,7 @@ def _said_there(text: str, scene: Scene, known: Vocabulary) -> dict[str, str]:
     }
 
 
-def _like(word: str, there: set[str]) -> bool:
+def _like(word: str, there: frozenset[str]) -> bool:
     """Whether a long word begins as one of the workflow does: `limite` as `limit`."""
     short = stem(word)
     return len(short) > 4 and any(

@@ -183,6 +183,18 @@ class Scene:
         """The steps whose code stands in the document."""
         return (step for step in self.steps if step.has_code)
 
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """The names of every setting in the code of the steps."""
+        return frozenset(s.name for step in self.coded for s in self.code(step.key).settings)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words of the steps' names, adaptors and code, by their stems."""
+        texts = [part for s in self.steps for part in (s.key, s.name, s.adaptor, s.code)]
+        found = {w for text in texts for w in (*words(text), *re.findall(r"\w+", text or ""))}
+        return frozenset(map(stem, found))
+
     def specifier(self, system: str, version: str | None = None) -> str | None:
         """How an adaptor is written: in the version given, else the one in use here, else newest.
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from global_chat.contract.texts import tree_in_time
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Query
 
@@ -52,18 +54,10 @@ def _parser() -> Parser:
 
 def syntax_tree(source: bytes) -> Node | None:
     """The root of a text's syntax tree; None when it takes more than `PARSING_SECONDS` to parse."""
-    if len(source) > _SHORT_BYTES:
-        end = time.monotonic() + PARSING_SECONDS
-        try:
-            _parser().parse(
-                lambda offset, _: source[offset : offset + 65_536],
-                progress_callback=lambda *_: time.monotonic() > end,
-            )
-        except ValueError:
-            _parser().reset()
-            return None
-    # Only a parse of bytes gives quick access to a node's text, and only the other can be stopped.
-    return _parser().parse(source).root_node
+    if len(source) <= _SHORT_BYTES:
+        return _parser().parse(source).root_node
+    tree = tree_in_time(_parser(), source, time.monotonic() + PARSING_SECONDS)
+    return tree.root_node if tree is not None else None
 
 
 def captures(root: Node, query: str) -> dict[str, list[Node]]:

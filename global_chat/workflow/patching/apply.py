@@ -205,9 +205,8 @@ def _differences(before: Workflow, after: Workflow, plan: Plan) -> list[str]:
         *_unlike("path", plan.edges, new.edges),
     ]
     # A new workflow that the patch does not name is given a name.
-    if (old or plan.name) and new.name != (
-        plan.name if plan.name is not None else old and old.name
-    ):
+    name = plan.name if plan.name is not None else old and old.name
+    if (old or name) and new.name != name:
         found.append("the name of the workflow")
     if old and new.start != plan.start:
         found.append("`start`")
